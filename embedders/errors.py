@@ -1,0 +1,5 @@
+"""What goes wrong in an embedder."""
+
+
+class EmbedderError(Exception):
+    """An embedder could not turn texts into vectors."""

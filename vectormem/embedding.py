@@ -1,0 +1,116 @@
+"""The one place where an embedder is called and what it returns is checked."""
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedders import Embedder
+from embedders.protocol import Kind
+from vectormem.errors import EmbeddingError, MemoryInvalidError, VectorMemError
+from vectormem.index.array import Matrix
+
+Wide: TypeAlias = NDArray[np.float64]
+
+_DEFAULT_BATCH = 96
+
+
+def check_embedder(embedder: object) -> Embedder:
+    """Return the embedder where it has an id and a method `embed`."""
+    identity = getattr(embedder, "id", None)
+    if not callable(getattr(embedder, "embed", None)) or not isinstance(identity, str) or not identity:
+        raise MemoryInvalidError(
+            f"embedder must have a non-empty string `id` and an async method `embed`, not {embedder!r}; "
+            "HashEmbedder() works everywhere, as_embedder(function, id=...) wraps a function"
+        )
+    return embedder  # type: ignore[return-value]  # checked above
+
+
+def batches(embedder: Embedder, texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Cut `texts` into the batches that the embedder takes."""
+    size = batch_size(embedder)
+    return (texts[start : start + size] for start in range(0, len(texts), size))
+
+
+def batch_size(embedder: Embedder) -> int:
+    """Return how many texts go into one call of the embedder."""
+    return int(getattr(embedder, "max_batch", None) or _DEFAULT_BATCH)
+
+
+async def embed(
+    embedder: Embedder,
+    texts: Sequence[str],
+    *,
+    kind: Kind = "document",
+    on_batch: Callable[[int], object] | None = None,
+) -> Matrix:
+    """Return unit vectors, float32 of shape (len(texts), dimensions); a zero vector stays zero.
+
+    One call of the embedder for each batch; `on_batch` is told how many texts are done. Raises
+    EmbeddingError where the embedder fails or returns the wrong number, shape, type or a value that is
+    not finite.
+    """
+    parts: list[Matrix] = []
+    for batch in batches(embedder, texts):
+        parts.append(_unit_rows(_as_matrix(embedder, await _call(embedder, batch, kind), len(batch))))
+        if parts[-1].shape[1] != parts[0].shape[1]:
+            raise EmbeddingError(
+                f"embedder {embedder.id!r} returned vectors of {parts[0].shape[1]} and of {parts[-1].shape[1]} "
+                "dimensions in one run"
+            )
+        if on_batch is not None:
+            on_batch(sum(map(len, parts)))
+    if not parts:
+        return np.empty((0, 0), np.float32)
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+async def _call(embedder: Embedder, texts: Sequence[str], kind: Kind) -> object:
+    try:
+        result: Any = embedder.embed(texts, kind=kind)
+        return await result if inspect.isawaitable(result) else result
+    except VectorMemError:
+        raise
+    except Exception as error:
+        raise EmbeddingError(f"embedder {embedder.id!r} failed on {len(texts)} texts: {error}") from error
+
+
+def _as_matrix(embedder: Embedder, result: object, count: int) -> Wide:
+    try:
+        matrix = np.asarray(_as_array(result))
+    except Exception as error:
+        raise EmbeddingError(f"embedder {embedder.id!r} returned no array of numbers: {error}") from error
+    if matrix.shape[:1] != (count,):
+        returned = matrix.shape[0] if matrix.ndim else "no"
+        raise EmbeddingError(f"embedder {embedder.id!r} returned {returned} vectors for {count} texts")
+    if matrix.ndim != 2 or not matrix.shape[1]:
+        raise EmbeddingError(f"embedder {embedder.id!r} returned shape {matrix.shape}, not (texts, dimensions)")
+    if matrix.dtype.kind not in "fiu":
+        raise EmbeddingError(f"embedder {embedder.id!r} returned values of type {matrix.dtype}, not numbers")
+    wide = matrix.astype(np.float64)
+    if not np.isfinite(wide).all():
+        bad = int(np.flatnonzero(~np.isfinite(wide).all(axis=1))[0])
+        raise EmbeddingError(f"embedder {embedder.id!r} returned NaN or infinity for text {bad} of {count}")
+    return wide
+
+
+def _as_array(result: object) -> object:
+    """Turn what embedders return into what numpy takes: tensors, generators and nested lists of them."""
+    if isinstance(result, np.ndarray):
+        return result
+    if hasattr(result, "detach"):
+        return result.detach().cpu().float().numpy()
+    if isinstance(result, str | bytes) or not hasattr(result, "__iter__"):
+        return result
+    parts = list(result)
+    return [_as_array(part) for part in parts] if parts and hasattr(parts[0], "__iter__") else parts
+
+
+def _unit_rows(wide: Wide) -> Matrix:
+    """Scale each row to length 1, by its largest value first so that nothing overflows."""
+    largest = np.abs(wide).max(axis=1, keepdims=True)
+    scaled = wide / np.where(largest == 0, 1, largest)
+    norms = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
+    return np.ascontiguousarray(scaled / np.where(norms == 0, 1, norms), np.float32)

@@ -1,0 +1,47 @@
+"""What a memory holds: one short text with an id, a time and optional metadata."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, JsonValue, PrivateAttr
+
+
+def _to_utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+class MemoryItem(BaseModel):
+    """One stored item.
+
+    `created_at` is aware and in UTC. `score` is the cosine similarity, from -1 to 1, on ranked results
+    only; it is never stored. Ranked results also carry it as `metadata["score"]`, unless the item's own
+    metadata has that key.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    text: str
+    created_at: Annotated[AwareDatetime, AfterValidator(_to_utc)]
+    metadata: dict[str, JsonValue] | None = None
+    score: float | None = None
+
+    _score_injected: bool = PrivateAttr(default=False)
+
+    @classmethod
+    def build(cls, id: str, text: str, created_at: datetime, metadata: str | None, score: float | None) -> Self:
+        """Build an item from what a store holds (`metadata` is JSON text), without validating it again."""
+        shown = None if metadata is None else json.loads(metadata)
+        injected = score is not None and (shown is None or "score" not in shown)
+        if injected:
+            shown = {**(shown or {}), "score": score}
+        item = cls.model_construct(id=id, text=text, created_at=created_at, metadata=shown, score=score)
+        item._score_injected = injected
+        return item
+
+    def own_metadata(self) -> dict[str, JsonValue] | None:
+        """Return the metadata as stored, without a score that ranking added; None where nothing is left."""
+        if not self._score_injected or self.metadata is None:
+            return self.metadata
+        return {name: value for name, value in self.metadata.items() if name != "score"} or None

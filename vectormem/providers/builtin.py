@@ -1,0 +1,92 @@
+"""The built-in providers: a store times a ranking."""
+
+import os
+from typing import TypeAlias, Unpack
+
+from embedders import Embedder
+from vectormem.errors import MemoryInvalidError
+from vectormem.providers.base import BuiltinProvider, Origin
+from vectormem.providers.vector import VectorProvider
+from vectormem.stores.file.store import FileStore
+from vectormem.stores.kv import Binding, KVStore
+from vectormem.stores.memory import DictStore
+from vectormem.stores.sqlite.items import SqliteItems
+from vectormem.stores.sqlite.store import SqliteStore
+
+StoreOrPath: TypeAlias = SqliteStore | str | os.PathLike[str]
+
+
+class InMemoryMemory(BuiltinProvider):
+    """Items in this process only, found by words; lost when it ends."""
+
+    def __init__(self, *, max_items: int | None = 1000, **origin: Unpack[Origin]) -> None:
+        super().__init__(DictStore(), max_items=max_items, **origin)
+
+
+class FileMemory(BuiltinProvider):
+    """Items in one JSON file a key in the folder `dir`, found by words.
+
+    Several processes may share the folder; on a network file system only where it creates files
+    atomically. The folder is created by the first write, files are readable by their owner alone.
+    """
+
+    def __init__(self, dir: str | os.PathLike[str], *, max_items: int | None = 1000, **origin: Unpack[Origin]) -> None:
+        super().__init__(FileStore(dir), max_items=max_items, **origin)
+
+
+class KVMemory(BuiltinProvider):
+    """Items in a key-value store, found by words; `kv` has async `get`, `put` and `delete` of strings.
+
+    `kv` may be a function that returns the store, called at each use. One object keeps every item;
+    of two processes that write one key at once, the last one wins.
+    """
+
+    def __init__(self, kv: Binding, *, max_items: int | None = 1000, **origin: Unpack[Origin]) -> None:
+        super().__init__(KVStore(kv), max_items=max_items, **origin)
+
+
+class SqliteMemory(BuiltinProvider):
+    """Items in a `SqliteStore`, found by words. A path in its place is opened, and closed by `aclose`."""
+
+    def __init__(self, store: StoreOrPath, *, max_items: int | None = 1000, **origin: Unpack[Origin]) -> None:
+        super().__init__(_items(store), max_items=max_items, **origin)
+
+
+class InMemoryVectorMemory(VectorProvider):
+    """Items in this process only, found by meaning; lost when it ends."""
+
+    def __init__(
+        self,
+        *,
+        embedder: Embedder,
+        max_items: int | None = 5000,
+        min_score: float = 0.2,
+        **origin: Unpack[Origin],
+    ) -> None:
+        super().__init__(DictStore(), embedder=embedder, max_items=max_items, min_score=min_score, **origin)
+
+
+class SqliteVectorMemory(VectorProvider):
+    """Items and vectors in a `SqliteStore`, found by meaning.
+
+    A path in place of the store is opened, and closed by `aclose`. Several processes may write one file.
+    """
+
+    def __init__(
+        self,
+        store: StoreOrPath,
+        *,
+        embedder: Embedder,
+        max_items: int | None = 5000,
+        min_score: float = 0.2,
+        **origin: Unpack[Origin],
+    ) -> None:
+        super().__init__(_items(store), embedder=embedder, max_items=max_items, min_score=min_score, **origin)
+
+
+def _items(store: object) -> SqliteItems:
+    if isinstance(store, SqliteStore):
+        return SqliteItems(store, owned=False)
+    if isinstance(store, str | os.PathLike):
+        return SqliteItems(SqliteStore(store), owned=True)
+    raise MemoryInvalidError(f"store must be a SqliteStore or a path, not {store!r}")

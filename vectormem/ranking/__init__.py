@@ -1,0 +1,1 @@
+"""The rules by which texts match a query, pure."""

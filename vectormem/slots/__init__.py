@@ -1,0 +1,1 @@
+"""An agent's named memories: definition, scopes, recalled block, tools, runs."""

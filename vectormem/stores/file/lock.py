@@ -1,0 +1,159 @@
+"""A lock file that several processes respect and that outlives none of them for long."""
+
+import os
+import random
+import socket
+import threading
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from vectormem.errors import StorageFailedError
+from vectormem.stores.file.transient import retried
+
+try:
+    import fcntl
+except ImportError:  # Windows: a file that is open cannot be deleted there, which protects a living owner
+    fcntl = None  # type: ignore[assignment]
+
+STALE_SECONDS = 30.0
+TIMEOUT_SECONDS = 10.0
+
+_REFRESH_SECONDS = 5.0
+_FIRST_WAIT = 0.002
+_LONGEST_WAIT = 0.05
+_FAIRNESS_SECONDS = 1.0
+
+
+class FileLocks:
+    """The lock files of one folder, with a queue in this process before each."""
+
+    def __init__(self) -> None:
+        self._queues: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
+        self._contended: dict[Path, float] = {}
+
+    @contextmanager
+    def hold(self, path: Path) -> Iterator[None]:
+        """Hold the lock file `path`. Raises StorageFailedError where others hold it for 10 seconds."""
+        with self._queues[path]:
+            if self._contended.get(path, 0) > time.monotonic():
+                time.sleep(random.uniform(_FIRST_WAIT, _LONGEST_WAIT / 2))  # let the other processes have their turn
+            lock, waited = _acquire(path)
+            if waited:
+                self._contended[path] = time.monotonic() + _FAIRNESS_SECONDS
+            with lock:
+                yield
+
+
+class _HeldLock:
+    """An open lock file, kept young while it is held and removed by its owner alone."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        self._done = threading.Event()
+
+    def __enter__(self) -> None:
+        self._timer = threading.Timer(_REFRESH_SECONDS, self._refresh)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._timer.cancel()
+        try:
+            if _is_open_file(self._path, self._descriptor):
+                self._path.unlink(missing_ok=True)
+        finally:
+            os.close(self._descriptor)
+
+    def _refresh(self) -> None:
+        while not self._done.wait(_REFRESH_SECONDS):
+            with suppress(OSError):
+                os.utime(self._path)
+
+
+def _acquire(path: Path) -> tuple[_HeldLock, bool]:
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    wait, waited = _FIRST_WAIT, False
+    while True:
+        descriptor = retried(_create, path)
+        if descriptor is not None:
+            return _HeldLock(path, descriptor), waited
+        if _remove_stale(path):
+            continue
+        if time.monotonic() >= deadline:
+            raise StorageFailedError(
+                f"the lock file {path} was held for {TIMEOUT_SECONDS:.0f} seconds by {_owner(path)}; if that process "
+                f"is gone, the lock is taken over {STALE_SECONDS:.0f} seconds after its last sign of life"
+            )
+        time.sleep(random.uniform(wait / 2, wait))
+        wait, waited = min(wait * 2, _LONGEST_WAIT), True
+
+
+def _create(path: Path) -> int | None:
+    try:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        return None
+    try:
+        _try_claim(descriptor)
+        os.write(descriptor, f"{os.getpid()} {socket.gethostname()} {uuid.uuid4()}\n".encode())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _remove_stale(path: Path) -> bool:
+    """Remove a lock that its owner left behind.
+
+    Whoever removes a lock file holds the system's own lock on it, and checks that the path still leads to
+    it: so two that find it stale cannot remove each other's new lock, nor that of a living owner.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        if not _is_stale(descriptor) or not _try_claim(descriptor) or not _is_open_file(path, descriptor):
+            return False
+        path.unlink(missing_ok=True)
+        return True
+    except PermissionError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _is_stale(descriptor: int) -> bool:
+    return abs(time.time() - os.fstat(descriptor).st_mtime) > STALE_SECONDS
+
+
+def _try_claim(descriptor: int) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_open_file(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+def _owner(path: Path) -> str:
+    try:
+        content = path.read_text(errors="replace").split()
+    except OSError:
+        content = []
+    return f"process {content[0]} on {content[1]}" if len(content) > 1 else "an unknown process"

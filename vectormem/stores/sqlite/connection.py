@@ -1,0 +1,61 @@
+"""SQLite connections as vectormem opens them."""
+
+import os
+import random
+import time
+from collections.abc import Callable
+
+import apsw
+
+MEMORY = ":memory:"
+
+_PAGE_BYTES = 16_384
+_WAL_BYTES_KEPT = 16 * 2**20
+_OPEN_SECONDS = 30.0
+
+
+def create_private(path: str) -> None:
+    """Create the file, readable by its owner alone, where it is not there yet."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except OSError:
+        return  # it exists, or SQLite will say why it cannot
+
+
+def connect(path: str, busy_seconds: float) -> apsw.Connection:
+    """Open a connection that waits for locks, writes durably and overwrites what it deletes."""
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    connection.set_busy_handler(_patience(busy_seconds))
+    for pragma in (f"page_size={_PAGE_BYTES}", "secure_delete=ON", "foreign_keys=ON", "synchronous=FULL"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _patience(seconds: float) -> Callable[[int], bool]:
+    """Return a busy handler that waits up to `seconds`, a random moment at a time, so that nobody starves."""
+    deadline = 0.0
+
+    def wait(calls_before: int) -> bool:
+        nonlocal deadline
+        now = time.monotonic()
+        if calls_before == 0:
+            deadline = now + seconds
+        if now >= deadline:
+            return False
+        time.sleep(random.uniform(0.0005, min(0.02, 0.001 * (calls_before + 1))))
+        return True
+
+    return wait
+
+
+def use_wal(connection: apsw.Connection) -> None:
+    """Switch to write-ahead logging; SQLite answers "busy" at once where others open a new file too."""
+    connection.execute(f"PRAGMA journal_size_limit={_WAL_BYTES_KEPT}")
+    deadline = time.monotonic() + _OPEN_SECONDS
+    while connection.pragma("journal_mode") != "wal":
+        try:
+            connection.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(random.uniform(0.001, 0.02))

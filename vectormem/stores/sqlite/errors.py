@@ -1,0 +1,28 @@
+"""SQLite's errors in vectormem's words, translated at one place."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from vectormem.errors import StorageFailedError
+
+_REASONS: tuple[tuple[type[apsw.Error], str], ...] = (
+    (apsw.BusyError, "is locked: another connection kept its write lock for too long; try again"),
+    (apsw.LockedError, "is locked by another use of this connection; try again"),
+    (apsw.FullError, "could not grow: the disk or a set limit is full; what was stored before is still there"),
+    (apsw.NotADBError, "is not a SQLite database; it was left as it is"),
+    (apsw.CorruptError, "is damaged; it was left as it is, `vectormem doctor` tells more"),
+    (apsw.ReadOnlyError, "cannot be written: the file or its folder is read-only"),
+    (apsw.CantOpenError, "cannot be opened: check that its folder exists and may be used"),
+)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Raise StorageFailedError, naming the file and what to do, in place of SQLite's errors."""
+    try:
+        yield
+    except apsw.Error as error:
+        reason = next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")
+        raise StorageFailedError(f"the database {path} {reason} ({error})") from error

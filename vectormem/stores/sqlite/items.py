@@ -1,0 +1,42 @@
+"""Items in a SQLite database: one row an item, every change one write transaction."""
+
+from collections.abc import Callable, Sequence
+
+import apsw
+
+from vectormem.concurrency import run_in_thread
+from vectormem.stores.rows import ItemStore, Rows, T
+from vectormem.stores.sqlite.rows import SqlRows
+from vectormem.stores.sqlite.store import SqliteStore
+
+
+class SqliteItems(ItemStore):
+    """The memory tables of a `SqliteStore`; `owned` says whether closing this closes the store."""
+
+    def __init__(self, store: SqliteStore, *, owned: bool) -> None:
+        self._store = store
+        self._owned = owned
+
+    async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
+        return await run_in_thread(self._store.read, lambda connection: work(SqlRows(connection, scope_key)))
+
+    async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
+        def apply(connection: apsw.Connection) -> T:
+            rows = SqlRows(connection, scope_key)
+            result = work(rows)
+            rows.finish()
+            return result
+
+        return await run_in_thread(self._store.write, apply)
+
+    async def scope_keys(self) -> Sequence[str]:
+        return await run_in_thread(self._store.read, _scope_keys)
+
+    async def aclose(self) -> None:
+        if self._owned:
+            await self._store.aclose()
+
+
+def _scope_keys(connection: apsw.Connection) -> list[str]:
+    found = connection.execute("SELECT key FROM memory_keys WHERE items>0 ORDER BY key")
+    return [key for (key,) in found]

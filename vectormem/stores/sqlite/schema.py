@@ -1,0 +1,92 @@
+"""The tables of a database file, built by numbered steps; the number of the last one is in `user_version`."""
+
+import apsw
+
+from vectormem.errors import StorageFailedError
+
+
+def _items(connection: apsw.Connection) -> None:
+    connection.execute(
+        """
+        CREATE TABLE memory_keys (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            key TEXT NOT NULL UNIQUE,
+            items INTEGER NOT NULL,       -- rows in memory_items
+            last_seq INTEGER NOT NULL,    -- the highest seq given out so far
+            version INTEGER NOT NULL,     -- grows with every change
+            log_start INTEGER NOT NULL    -- memory_changes is complete for versions beyond this one
+        );
+        CREATE TABLE memory_items (
+            key_id INTEGER NOT NULL REFERENCES memory_keys(id),
+            seq INTEGER NOT NULL,         -- order of insertion
+            id TEXT NOT NULL,
+            text TEXT NOT NULL,
+            text_hash BLOB NOT NULL,      -- BLAKE2b, 16 bytes, of the UTF-8 text
+            metadata TEXT,                -- JSON
+            created_at INTEGER NOT NULL,  -- microseconds since 1970, UTC
+            PRIMARY KEY (key_id, seq)
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX memory_items_by_text ON memory_items(key_id, text_hash);
+        CREATE UNIQUE INDEX memory_items_by_id ON memory_items(key_id, id);
+        CREATE TABLE memory_copied (
+            key_id INTEGER NOT NULL REFERENCES memory_keys(id),
+            id TEXT NOT NULL,             -- an item of an older key that a migration copied here
+            PRIMARY KEY (key_id, id)
+        ) WITHOUT ROWID;
+        """
+    )
+
+
+def _vectors(connection: apsw.Connection) -> None:
+    connection.execute(
+        """
+        CREATE TABLE memory_embedders (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE
+        );
+        CREATE TABLE memory_vectors (
+            key_id INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            embedder_id INTEGER NOT NULL REFERENCES memory_embedders(id),
+            embedding BLOB NOT NULL,      -- float32, little-endian, unit length
+            PRIMARY KEY (key_id, seq),
+            FOREIGN KEY (key_id, seq) REFERENCES memory_items(key_id, seq)
+        ) WITHOUT ROWID;
+        CREATE TABLE memory_changes (
+            key_id INTEGER NOT NULL REFERENCES memory_keys(id),
+            version INTEGER NOT NULL,
+            seq INTEGER NOT NULL,         -- a row whose vector was deleted or replaced in this version
+            PRIMARY KEY (key_id, version, seq)
+        ) WITHOUT ROWID;
+        """
+    )
+
+
+MIGRATIONS = (_items, _vectors)
+
+
+def migrate(connection: apsw.Connection, path: str) -> None:
+    """Bring a database up to date in one transaction."""
+    if check_version(connection, path) == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for step in MIGRATIONS[check_version(connection, path) :]:
+            step(connection)
+        connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def check_version(connection: apsw.Connection, path: str) -> int:
+    """Return how many of the migrations the database has had; refuse one that a newer vectormem has changed."""
+    version = int(connection.execute("PRAGMA user_version").get)
+    if version > len(MIGRATIONS):
+        raise StorageFailedError(
+            f"the database {path} has schema version {version}, newer than {len(MIGRATIONS)}: "
+            "upgrade vectormem to use it"
+        )
+    has_tables = connection.execute("SELECT 1 FROM sqlite_schema WHERE name='memory_items'").get
+    return version if has_tables else 0
