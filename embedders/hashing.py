@@ -7,28 +7,7 @@ import numpy as np
 from embedders.protocol import Kind, Vectors
 from embedders.words import words
 
-_STOP_WORDS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "to",
-        "of",
-        "and",
-        "or",
-        "in",
-        "on",
-        "it",
-        "does",
-        "do",
-        "what",
-        "who",
-        "how",
-    ]
-)
+_STOP_WORDS = frozenset("the a an is are was to of and or in on it does do what who how".split())  # noqa: SIM905
 _SUFFIXES = ("ing", "ed", "es", "s")
 _FNV_OFFSET = 0x811C9DC5
 _FNV_PRIME = 0x01000193

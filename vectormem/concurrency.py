@@ -71,7 +71,7 @@ class AsyncLock:
 class ForkAware:
     """Something whose locks and connections must be made anew in a forked child."""
 
-    _alive: "ClassVar[weakref.WeakSet[ForkAware]]" = weakref.WeakSet()
+    _alive: ClassVar["weakref.WeakSet[ForkAware]"] = weakref.WeakSet()
 
     def __init__(self) -> None:
         ForkAware._alive.add(self)
