@@ -2,19 +2,20 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embedders import Embedder
 from embedders.protocol import Kind
+from vectormem.checks import check_positive
 from vectormem.errors import EmbeddingError, MemoryInvalidError, VectorMemError
 from vectormem.index.array import Matrix
 
-Wide: TypeAlias = NDArray[np.float64]
-
 _DEFAULT_BATCH = 96
+_ROWS_AT_ONCE = 512  # so that the float64 copy stays in the processor's cache
+_SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-200, 1e200
 
 
 def check_embedder(embedder: object) -> Embedder:
@@ -25,6 +26,7 @@ def check_embedder(embedder: object) -> Embedder:
             f"embedder must have a non-empty string `id` and an async method `embed`, not {embedder!r}; "
             "HashEmbedder() works everywhere, as_embedder(function, id=...) wraps a function"
         )
+    batch_size(embedder)  # type: ignore[arg-type]  # checked above
     return embedder  # type: ignore[return-value]  # checked above
 
 
@@ -36,7 +38,8 @@ def batches(embedder: Embedder, texts: Sequence[str]) -> Iterator[Sequence[str]]
 
 def batch_size(embedder: Embedder) -> int:
     """Return how many texts go into one call of the embedder."""
-    return int(getattr(embedder, "max_batch", None) or _DEFAULT_BATCH)
+    size = getattr(embedder, "max_batch", None)
+    return _DEFAULT_BATCH if size is None else check_positive(size, "max_batch of the embedder")
 
 
 async def embed(
@@ -54,7 +57,7 @@ async def embed(
     """
     parts: list[Matrix] = []
     for batch in batches(embedder, texts):
-        parts.append(_unit_rows(_as_matrix(embedder, await _call(embedder, batch, kind), len(batch))))
+        parts.append(_as_unit_rows(embedder, await _call(embedder, batch, kind), len(batch)))
         if parts[-1].shape[1] != parts[0].shape[1]:
             raise EmbeddingError(
                 f"embedder {embedder.id!r} returned vectors of {parts[0].shape[1]} and of {parts[-1].shape[1]} "
@@ -77,7 +80,7 @@ async def _call(embedder: Embedder, texts: Sequence[str], kind: Kind) -> object:
         raise EmbeddingError(f"embedder {embedder.id!r} failed on {len(texts)} texts: {error}") from error
 
 
-def _as_matrix(embedder: Embedder, result: object, count: int) -> Wide:
+def _as_unit_rows(embedder: Embedder, result: object, count: int) -> Matrix:
     try:
         matrix = np.asarray(_as_array(result))
     except Exception as error:
@@ -89,11 +92,9 @@ def _as_matrix(embedder: Embedder, result: object, count: int) -> Wide:
         raise EmbeddingError(f"embedder {embedder.id!r} returned shape {matrix.shape}, not (texts, dimensions)")
     if matrix.dtype.kind not in "fiu":
         raise EmbeddingError(f"embedder {embedder.id!r} returned values of type {matrix.dtype}, not numbers")
-    wide = matrix.astype(np.float64)
-    if not np.isfinite(wide).all():
-        bad = int(np.flatnonzero(~np.isfinite(wide).all(axis=1))[0])
-        raise EmbeddingError(f"embedder {embedder.id!r} returned NaN or infinity for text {bad} of {count}")
-    return wide
+    starts = range(0, count, _ROWS_AT_ONCE)
+    parts = [_unit_rows(embedder, matrix[start : start + _ROWS_AT_ONCE]) for start in starts]
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def _as_array(result: object) -> object:
@@ -108,9 +109,17 @@ def _as_array(result: object) -> object:
     return [_as_array(part) for part in parts] if parts and hasattr(parts[0], "__iter__") else parts
 
 
-def _unit_rows(wide: Wide) -> Matrix:
-    """Scale each row to length 1, by its largest value first so that nothing overflows."""
-    largest = np.abs(wide).max(axis=1, keepdims=True)
-    scaled = wide / np.where(largest == 0, 1, largest)
-    norms = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
-    return np.ascontiguousarray(scaled / np.where(norms == 0, 1, norms), np.float32)
+def _unit_rows(embedder: Embedder, matrix: NDArray[Any]) -> Matrix:
+    """Scale each row to length 1; a row whose squares would overflow or vanish by its largest value first."""
+    wide = matrix.astype(np.float64)
+    squares = np.einsum("ij,ij->i", wide, wide)
+    if not (squares.min() > _SMALLEST_SQUARE and squares.max() < _LARGEST_SQUARE):  # NaN compares false too
+        if not np.isfinite(wide).all():
+            bad = int(np.flatnonzero(~np.isfinite(wide).all(axis=1))[0])
+            raise EmbeddingError(
+                f"embedder {embedder.id!r} returned NaN or infinity for a text of the batch (row {bad})"
+            )
+        largest = np.abs(wide).max(axis=1, keepdims=True)
+        wide = wide / np.where(largest == 0, 1, largest)
+        squares = np.einsum("ij,ij->i", wide, wide)
+    return (wide / np.sqrt(np.where(squares == 0, 1, squares))[:, None]).astype(np.float32)

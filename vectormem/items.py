@@ -36,8 +36,15 @@ class MemoryItem(BaseModel):
         injected = score is not None and (shown is None or "score" not in shown)
         if injected:
             shown = {**(shown or {}), "score": score}
-        item = cls.model_construct(id=id, text=text, created_at=created_at, metadata=shown, score=score)
-        item._score_injected = injected
+        item = cls.__new__(cls)
+        fields = {"id": id, "text": text, "created_at": created_at, "metadata": shown, "score": score}
+        for name, value in (
+            ("__dict__", fields),
+            ("__pydantic_fields_set__", set(fields)),
+            ("__pydantic_extra__", None),
+            ("__pydantic_private__", {"_score_injected": injected}),
+        ):
+            object.__setattr__(item, name, value)  # as model_construct does, in a fifth of its time
         return item
 
     def own_metadata(self) -> dict[str, JsonValue] | None:

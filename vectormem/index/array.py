@@ -22,16 +22,19 @@ class VectorArray:
 
     A removed row stays as a dead slot (`alive[i]` is False, its vector is zeroed) until a quarter of the
     slots are dead; then the array is packed. `packed` counts the packings: positions hold between two.
+    Without `keeps_vectors` only the sequence numbers are held, `matrix` has no columns, and dead slots stay.
     """
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, dimensions: int, *, keeps_vectors: bool = True) -> None:
         self.dimensions = dimensions
+        self.keeps_vectors = keeps_vectors
         self.packed = 0
         self._size = 0
         self._dead = 0
+        self._ascending = True
         self._seqs: Seqs = np.empty(0, np.int64)
         self._alive = np.empty(0, np.bool_)
-        self._matrix: Matrix = np.empty((0, dimensions), np.float32)
+        self._matrix: Matrix = np.empty((0, dimensions if keeps_vectors else 0), np.float32)
 
     def __len__(self) -> int:
         return self._size - self._dead
@@ -45,6 +48,11 @@ class VectorArray:
     def has_dead(self) -> bool:
         """Whether any slot is dead."""
         return self._dead > 0
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of memory in use."""
+        return self._size * (9 + 4 * int(self._matrix.shape[1]))
 
     @property
     def seqs(self) -> Seqs:
@@ -61,13 +69,21 @@ class VectorArray:
         """Vectors, shape (slots, dimensions)."""
         return self._matrix[: self._size]
 
+    def reserve(self, size: int) -> None:
+        """Make room for `size` slots in all, exactly."""
+        if size > len(self._seqs):
+            self._resize(size)
+
     def append(self, seqs: Sequence[int] | Seqs, vectors: Matrix) -> None:
         """Add rows at the end; no seq may be there already."""
         start, end = self._size, self._size + len(seqs)
-        self._reserve(end)
+        if end > len(self._seqs):
+            self._resize(max(end, int(len(self._seqs) * _GROWTH), _SMALLEST))
         self._seqs[start:end] = seqs
+        self._ascending &= bool((np.diff(self._seqs[max(0, start - 1) : end]) > 0).all())
         self._alive[start:end] = True
-        self._matrix[start:end] = vectors
+        if self.keeps_vectors:
+            self._matrix[start:end] = vectors
         self._size = end
 
     def remove(self, seqs: Sequence[int] | Seqs) -> int:
@@ -76,7 +92,7 @@ class VectorArray:
         self._alive[gone] = False
         self._matrix[gone] = 0
         self._dead += len(gone)
-        if self._dead > self._size * _MOST_DEAD:
+        if self.keeps_vectors and self._dead > self._size * _MOST_DEAD:
             self._pack()
         return len(gone)
 
@@ -86,14 +102,14 @@ class VectorArray:
         return self._matrix[found[0]].copy() if len(found) else None
 
     def _find(self, seqs: Sequence[int] | Seqs) -> NDArray[np.intp]:
-        own = self.seqs
-        hit = own == seqs[0] if len(seqs) == 1 else np.isin(own, np.asarray(seqs, np.int64))
-        return np.flatnonzero(hit & self.alive)
+        own, wanted = self.seqs, np.asarray(seqs, np.int64)
+        if not self._ascending:
+            return np.flatnonzero(np.isin(own, wanted) & self.alive)
+        places = np.searchsorted(own, wanted)
+        places = places[places < len(own)]
+        return places[np.isin(own[places], wanted) & self.alive[places]]
 
-    def _reserve(self, size: int) -> None:
-        if size <= len(self._seqs):
-            return
-        capacity = max(size, int(len(self._seqs) * _GROWTH), _SMALLEST)
+    def _resize(self, capacity: int) -> None:
         self._seqs = _resized(self._seqs, self._size, capacity)
         self._alive = _resized(self._alive, self._size, capacity)
         self._matrix = _resized(self._matrix, self._size, capacity)

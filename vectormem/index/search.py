@@ -5,10 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vectormem.index.array import Matrix, Seqs, Vector, VectorArray
+from vectormem.index.array import Matrix, Seqs, Vector
 
 TOLERANCE = 1e-6
 """How far a float32 score may lie below a threshold and still reach it."""
+
+
+_TINY = np.finfo(np.float64).tiny
 
 
 class Hit(NamedTuple):
@@ -18,34 +21,36 @@ class Hit(NamedTuple):
     score: float
 
 
-def nearest(array: VectorArray, query: Vector, limit: int | None, min_score: float) -> list[Hit]:
+def best(
+    seqs: Seqs,
+    vectors: Matrix,
+    query: Vector,
+    limit: int | None,
+    min_score: float,
+    alive: NDArray[np.bool_] | None = None,
+) -> list[Hit]:
     """Return the rows with the highest scores: highest first, newer first where scores are equal.
 
-    `query` has unit length; `min_score` is inclusive. The float32 product chooses, and the chosen rows are
-    scored again in float64, so that equal vectors have equal scores wherever they lie.
+    `query` and `vectors` have unit length (or are zero); `min_score` is inclusive. The float32 product
+    chooses, and the chosen rows are scored again in float64, so that equal vectors have equal scores
+    wherever they lie.
     """
-    if not query.any() or not len(array):
-        return []
-    rough = array.matrix @ query
-    if array.has_dead:
-        rough[~array.alive] = -np.inf
+    rough = vectors @ query
+    if alive is not None:
+        rough[~alive] = -np.inf
     chosen = _candidates(rough, limit, min_score)
-    return order(array.seqs[chosen], exact_scores(array.matrix[chosen], query), limit, min_score)
+    seqs, scores = seqs[chosen], exact_scores(vectors[chosen], query)
+    ranking = np.lexsort((-seqs, -scores))
+    ranking = ranking[scores[ranking] >= min_score - TOLERANCE][:limit]
+    return [Hit(*hit) for hit in zip(seqs[ranking].tolist(), scores[ranking].tolist(), strict=True)]
 
 
 def exact_scores(vectors: Matrix, query: Vector) -> NDArray[np.float64]:
     """Return cosines, float64: the same for equal vectors, 0 for a zero vector, never NaN."""
     rows, wide_query = vectors.astype(np.float64), query.astype(np.float64)
-    norms = np.sqrt((rows * rows).sum(axis=1) * (wide_query * wide_query).sum())
-    scores = (rows * wide_query).sum(axis=1) / np.where(norms == 0, 1, norms)
-    return np.asarray(np.clip(scores, -1.0, 1.0), np.float64)
-
-
-def order(seqs: Seqs, scores: NDArray[np.float64], limit: int | None, min_score: float) -> list[Hit]:
-    """Return the hits that reach `min_score`, best first, newer first among equals, at most `limit`."""
-    ranking = np.lexsort((-seqs, -scores))
-    ranking = ranking[scores[ranking] >= min_score - TOLERANCE][:limit]
-    return [Hit(*hit) for hit in zip(seqs[ranking].tolist(), scores[ranking].tolist(), strict=True)]
+    squares = (rows * rows).sum(axis=1) * float(wide_query @ wide_query)
+    scores: NDArray[np.float64] = (rows * wide_query).sum(axis=1) / np.sqrt(np.maximum(squares, _TINY))
+    return scores.clip(-1.0, 1.0)
 
 
 def _candidates(rough: NDArray[np.float32], limit: int | None, min_score: float) -> NDArray[np.intp]:

@@ -1,9 +1,11 @@
 """The template of every built-in provider: checks, rules and results; stores only hold rows."""
 
-import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Self, TypeAlias, TypedDict
+from typing import Any, Self, TypeAlias, TypedDict
 
 from pydantic import JsonValue
 
@@ -13,10 +15,12 @@ from vectormem.errors import MemoryInvalidError
 from vectormem.items import MemoryItem
 from vectormem.providers import rules
 from vectormem.ranking.keyword import rank_by_words
-from vectormem.stores.rows import Draft, ItemStore, Row, Rows, T, item_of, to_microseconds
+from vectormem.stores.rows import Draft, Embeddings, ItemStore, Row, Rows, T, item_of, to_microseconds
 
 Progress: TypeAlias = Callable[[int, int], object]
 Metadata: TypeAlias = Mapping[str, JsonValue] | None
+
+_NEVER_STORED = re.compile("[\0\ud800-\udfff]")
 
 
 class Origin(TypedDict, total=False):
@@ -31,7 +35,10 @@ def _utc_now() -> datetime:
 
 
 def _new_uuid() -> str:
-    return str(uuid.uuid4())
+    """Return a UUID of version 7 (RFC 9562): random, but growing with time, which keeps index pages together."""
+    digits = f"{time.time_ns() // 1_000_000:012x}7{os.urandom(10).hex()}"
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 class BuiltinProvider:
@@ -81,10 +88,9 @@ class BuiltinProvider:
         `metadata` is one mapping for all, or a sequence with one (or None) for each text.
         """
         key = check_scope_key(scope_key)
-        if isinstance(texts, str):
-            raise MemoryInvalidError("texts must be a sequence of strings, not one string; add() takes one")
-        encoded = _one_each(metadata, len(texts))
-        drafts = [self._draft(check_text(text), own) for text, own in zip(texts, encoded, strict=True)]
+        given = _listed(texts, "texts", "strings; add() takes one")
+        encoded = _one_each(metadata, len(given))
+        drafts = self._drafts(list(zip(map(check_text, given), encoded, strict=True)))
         wanted = [draft.text for draft in drafts]
         rows = await self._change(
             key,
@@ -105,7 +111,7 @@ class BuiltinProvider:
         with the same text is removed.
         """
         key, item_id = check_scope_key(scope_key), None if id is None else check_id(id)
-        draft = self._draft(check_text(text), encode_metadata(metadata))
+        draft = self._drafts([(check_text(text), encode_metadata(metadata))])[0]
         row = await self._change(
             key,
             lambda rows: rules.text_to_replace(rows, text, item_id, self._embedder_id),
@@ -120,12 +126,13 @@ class BuiltinProvider:
 
         Older items that match too are removed. Return the item and whether it replaced one.
         """
-        key, draft = check_scope_key(scope_key), self._draft(check_text(text), encode_metadata(metadata))
+        key = check_scope_key(scope_key)
+        draft = self._drafts([(check_text(text), encode_metadata(metadata))])[0]
 
         def target(rows: Rows) -> str | None:
             return next((row.id for row in rules.matching_rows(rows, metadata, fields)), None)
 
-        def apply(rows: Rows, embeddings: rules.Embeddings) -> tuple[Row, bool]:
+        def apply(rows: Rows, embeddings: Embeddings) -> tuple[Row, bool]:
             matches = rules.matching_rows(rows, metadata, fields)
             rows.delete(matches[1:])
             item_id = matches[0].id if matches else None
@@ -145,7 +152,7 @@ class BuiltinProvider:
     async def get(self, scope_key: str, item_id: str) -> MemoryItem | None:
         """Return the item with this id, or None."""
         key = check_scope_key(scope_key)
-        row = await self._items.read(key, lambda rows: rows.get(str(item_id)))
+        row = await self._items.read(key, lambda rows: _find(rows, item_id))
         return None if row is None else item_of(row)
 
     async def count(self, scope_key: str) -> int:
@@ -174,9 +181,11 @@ class BuiltinProvider:
         first as `list` returns them; where `oldest_first` does not say, the first and last time tell.
         """
         key = check_scope_key(scope_key)
+        drafts = list(map(_draft_of, _listed(items, "items", "MemoryItem objects")))
         if oldest_first is None:
-            oldest_first = not items or items[0].created_at <= items[-1].created_at
-        drafts = [_draft_of(item) for item in (items if oldest_first else reversed(items))]
+            oldest_first = not drafts or drafts[0].created_at <= drafts[-1].created_at
+        if not oldest_first:
+            drafts.reverse()
         wanted = [draft.text for draft in drafts]
         restored = await self._change(
             key,
@@ -195,10 +204,12 @@ class BuiltinProvider:
         how many items the old key held and how many were new in the new one.
         """
         old = await self._items.read(check_scope_key(old_key), lambda rows: rows.newest())
-        drafts = {row.id: self._draft(row.text, row.metadata) for row in reversed(old)}
+        oldest_first = old[::-1]
+        copies = self._drafts([(row.text, row.metadata) for row in oldest_first])
+        drafts = {row.id: copy for row, copy in zip(oldest_first, copies, strict=True)}
         wanted = [draft.text for draft in drafts.values()]
 
-        def apply(rows: Rows, embeddings: rules.Embeddings) -> int:
+        def apply(rows: Rows, embeddings: Embeddings) -> int:
             return rules.copy_new(rows, drafts, lambda fresh: rules.add_all(rows, fresh, embeddings, self.max_items))
 
         copied = 0
@@ -232,14 +243,16 @@ class BuiltinProvider:
         self,
         key: str,
         needed: Callable[[Rows], Collection[str]],
-        apply: Callable[[Rows, rules.Embeddings], T],
+        apply: Callable[[Rows, Embeddings], T],
         on_batch: Callable[[int], object] | None = None,
     ) -> T:
         """Apply a change for which texts have to be embedded first; here, none have."""
         return await self._items.change(key, lambda rows: apply(rows, {}))
 
-    def _draft(self, text: str, metadata: str | None) -> Draft:
-        return Draft(self._new_id(), text, metadata, to_microseconds(self._clock()))
+    def _drafts(self, contents: Sequence[tuple[str, str | None]]) -> Sequence[Draft]:
+        """Return drafts of texts with their metadata; those of one call have one time."""
+        now = to_microseconds(self._clock())
+        return [Draft(self._new_id(), text, metadata, now) for text, metadata in contents]
 
 
 def _on_batch(on_progress: Progress | None, total: int) -> Callable[[int], object] | None:
@@ -247,15 +260,26 @@ def _on_batch(on_progress: Progress | None, total: int) -> Callable[[int], objec
     return None if on_progress is None else lambda done: on_progress(min(done, total - 1), total)
 
 
-def _draft_of(item: MemoryItem) -> Draft:
+def _listed(values: object, name: str, what: str) -> Sequence[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise MemoryInvalidError(f"{name} must be a sequence of {what}, not {type(values).__name__}")
+    return list(values)
+
+
+def _draft_of(item: object) -> Draft:
     if not isinstance(item, MemoryItem):
         raise MemoryInvalidError(f"restore takes MemoryItem objects, not {type(item).__name__}")
     text, metadata = check_text(item.text), encode_metadata(item.own_metadata())
     return Draft(check_id(item.id), text, metadata, to_microseconds(item.created_at))
 
 
+def _find(rows: Rows, item_id: object) -> Row | None:
+    """Return the row with this id; what no store can hold is nobody's id."""
+    return rows.get(item_id) if isinstance(item_id, str) and not _NEVER_STORED.search(item_id) else None
+
+
 def _remove(rows: Rows, item_id: object) -> bool:
-    row = rows.get(item_id) if isinstance(item_id, str) else None
+    row = _find(rows, item_id)
     if row is not None:
         rows.delete([row])
     return row is not None

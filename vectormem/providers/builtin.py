@@ -61,9 +61,12 @@ class InMemoryVectorMemory(VectorProvider):
         embedder: Embedder,
         max_items: int | None = 5000,
         min_score: float = 0.2,
+        exact: bool = False,
         **origin: Unpack[Origin],
     ) -> None:
-        super().__init__(DictStore(), embedder=embedder, max_items=max_items, min_score=min_score, **origin)
+        super().__init__(
+            DictStore(), embedder=embedder, max_items=max_items, min_score=min_score, exact=exact, **origin
+        )
 
 
 class SqliteVectorMemory(VectorProvider):
@@ -79,9 +82,12 @@ class SqliteVectorMemory(VectorProvider):
         embedder: Embedder,
         max_items: int | None = 5000,
         min_score: float = 0.2,
+        exact: bool = False,
         **origin: Unpack[Origin],
     ) -> None:
-        super().__init__(_items(store), embedder=embedder, max_items=max_items, min_score=min_score, **origin)
+        super().__init__(
+            _items(store), embedder=embedder, max_items=max_items, min_score=min_score, exact=exact, **origin
+        )
 
 
 def _items(store: object) -> SqliteItems:

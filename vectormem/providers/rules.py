@@ -5,15 +5,12 @@ Each checks what it needs before it changes a row, so that a change happens whol
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import JsonValue
 
 from vectormem.canonical import field_values
-from vectormem.stores.rows import Draft, Embedding, Row, Rows
-
-Embeddings: TypeAlias = Mapping[str, Embedding]
-"""New vectors by text; texts without one are stored without a vector."""
+from vectormem.stores.rows import Draft, Embeddings, Row, Rows
 
 _MOST_COMPARED = 100_000
 
@@ -32,15 +29,22 @@ def new_texts(rows: Rows, texts: Collection[str], max_items: int | None) -> list
 
 def add_all(rows: Rows, drafts: Sequence[Draft], embeddings: Embeddings, max_items: int | None) -> list[Row]:
     """Add drafts one after the other; a text that is stored stays as it is and is returned."""
-    stored = rows.find({draft.text for draft in drafts})
-    result: list[Row] = []
-    for draft in drafts:
-        if draft.text not in stored:
-            stored[draft.text] = rows.insert(draft, embeddings.get(draft.text))
-            for evicted in rows.trim(max_items):
-                del stored[evicted.text]
-        result.append(stored[draft.text])
-    return result
+    distinct = {draft.text: draft for draft in reversed(drafts)}
+    stored = rows.find(distinct)
+    fresh = [draft for draft in reversed(distinct.values()) if draft.text not in stored]
+    if max_items is None or rows.count() + len(fresh) <= max_items:
+        stored |= {row.text: row for row in rows.insert(fresh, embeddings)}
+        return [stored[draft.text] for draft in drafts]
+    return [_add_one(rows, draft, embeddings, max_items, stored) for draft in drafts]
+
+
+def _add_one(rows: Rows, draft: Draft, embeddings: Embeddings, max_items: int, stored: dict[str, Row]) -> Row:
+    """Add a draft to a full key, keeping `stored`, the rows of the batch by text, up to date."""
+    if draft.text not in stored:
+        stored[draft.text] = rows.insert([draft], embeddings)[0]
+        for evicted in rows.trim(max_items):
+            stored.pop(evicted.text, None)
+    return stored[draft.text]
 
 
 def text_to_replace(rows: Rows, text: str, item_id: str | None, embedder: str) -> list[str]:
@@ -58,10 +62,11 @@ def upsert(rows: Rows, draft: Draft, item_id: str | None, embeddings: Embeddings
     if item_id is None:
         return add_all(rows, [draft], embeddings, max_items)[0]
     same_text = rows.find([draft.text]).get(draft.text)
-    embedding = embeddings.get(draft.text) or (rows.embedding(same_text) if same_text else None)
+    kept = rows.embedding(same_text) if same_text else None
     replaced = {row.seq: row for row in (rows.get(item_id), same_text) if row is not None}
     rows.delete(replaced.values())
-    row = rows.insert(draft._replace(id=item_id), embedding)
+    known = {draft.text: kept} if kept else {}
+    row = rows.insert([draft._replace(id=item_id)], {**known, **embeddings})[0]
     rows.trim(max_items)
     return row
 
@@ -82,14 +87,14 @@ def matching_rows(rows: Rows, metadata: Mapping[str, JsonValue], fields: Sequenc
 def restore(rows: Rows, drafts: Sequence[Draft], embeddings: Embeddings, max_items: int | None) -> int:
     """Put items back in this order, as the newest; skip those whose id or text is stored. Return how many."""
     texts = set(rows.find({draft.text for draft in drafts}))
-    restored = 0
+    fresh: dict[str, Draft] = {}
     for draft in drafts:
-        if draft.text not in texts and rows.get(draft.id) is None:
-            rows.insert(draft, embeddings.get(draft.text))
+        if draft.text not in texts and draft.id not in fresh and rows.get(draft.id) is None:
+            fresh[draft.id] = draft
             texts.add(draft.text)
-            restored += 1
+    rows.insert(list(fresh.values()), embeddings)
     rows.trim(max_items)
-    return restored
+    return len(fresh)
 
 
 def copy_new(rows: Rows, drafts: Mapping[str, Draft], add: Callable[[Sequence[Draft]], Any]) -> int:

@@ -10,12 +10,11 @@ from embedders.protocol import Kind
 from vectormem.checks import check_scope_key, check_unit_interval
 from vectormem.embedding import batch_size, check_embedder, embed
 from vectormem.errors import EmbeddingError
-from vectormem.index.array import Matrix, Vector
-from vectormem.index.search import nearest
+from vectormem.index.array import Matrix
+from vectormem.index.vectors import Wanted
 from vectormem.items import MemoryItem
-from vectormem.providers import rules
 from vectormem.providers.base import BuiltinProvider, Origin, Progress
-from vectormem.stores.rows import Embedding, ItemStore, Row, Rows, T, VectorKind, item_of
+from vectormem.stores.rows import Embedding, Embeddings, Row, Rows, T, VectorKind, VectorStore, item_of
 
 logger = logging.getLogger("vectormem")
 
@@ -24,24 +23,28 @@ class VectorProvider(BuiltinProvider):
     """A provider whose queries are embedded and compared with the items of the key.
 
     Only vectors of the same embedder id and length are compared. Items below `min_score` (a cosine from
-    -1 to 1, inclusive) are left out; equal scores are newest first. A failing embedder raises
-    EmbeddingError and stores nothing.
+    -1 to 1, inclusive) are left out; equal scores are newest first. Keys of more than 20,000 items are
+    searched in two stages that may miss one of a hundred of the best; with `exact`, never. A failing
+    embedder raises EmbeddingError and stores nothing.
     """
 
     ranks_by_meaning = True
 
     def __init__(
         self,
-        items: ItemStore,
+        items: VectorStore,
         *,
         embedder: Embedder,
         max_items: int | None,
         min_score: float,
+        exact: bool,
         **origin: Unpack[Origin],
     ) -> None:
         super().__init__(items, max_items=max_items, **origin)
+        self._vectors = items
         self.embedder = check_embedder(embedder)
         self.min_score = check_unit_interval(min_score, "min_score", lowest=-1)
+        self.exact = exact
         self._dimensions: int | None = _positive_or_none(getattr(embedder, "dimensions", None))
         self._warned: set[str] = set()
 
@@ -71,17 +74,11 @@ class VectorProvider(BuiltinProvider):
 
     async def _ranked(self, key: str, query: str, limit: int | None) -> Sequence[MemoryItem]:
         vector = (await self._embed_checked([query], kind="query"))[0]
-        rank = partial(self._rank, key=key, query=vector, limit=limit)
-        return [item_of(row, score) for row, score in await self._items.read(key, rank)]
-
-    def _rank(self, rows: Rows, key: str, query: Vector, limit: int | None) -> list[tuple[Row, float]]:
-        kind = VectorKind(self.embedder.id, len(query))
-        array = rows.vectors(kind)
-        if len(array) < rows.count() and key not in self._warned:
-            self._warn_of_skipped(key, kind, rows.vector_counts())
-        hits = nearest(array, query, limit, self.min_score)
-        scores = {hit.seq: hit.score for hit in hits}
-        return [(row, scores[row.seq]) for row in rows.by_seq(list(scores))]
+        kind = VectorKind(self.embedder.id, len(vector))
+        found = await self._vectors.search(key, kind, Wanted(vector, limit, self.min_score, self.exact))
+        if found.skipped and key not in self._warned:
+            self._warn_of_skipped(key, kind, await self._items.read(key, lambda rows: rows.vector_counts()))
+        return [item_of(row, score) for row, score in found.ranked]
 
     def _warn_of_skipped(self, key: str, kind: VectorKind, counts: dict[VectorKind | None, int]) -> None:
         self._warned.add(key)
@@ -103,7 +100,7 @@ class VectorProvider(BuiltinProvider):
         self,
         key: str,
         needed: Callable[[Rows], Collection[str]],
-        apply: Callable[[Rows, rules.Embeddings], T],
+        apply: Callable[[Rows, Embeddings], T],
         on_batch: Callable[[int], object] | None = None,
     ) -> T:
         """Embed what the change needs, then apply it; what others changed meanwhile is looked at again."""
@@ -157,15 +154,15 @@ class _Missing(NamedTuple):
 
 def _apply_or_ask(
     needed: Callable[[Rows], Collection[str]],
-    apply: Callable[[Rows, rules.Embeddings], T],
-    embeddings: rules.Embeddings,
+    apply: Callable[[Rows, Embeddings], T],
+    embeddings: Embeddings,
     rows: Rows,
 ) -> T | _Missing:
     missing = [text for text in needed(rows) if text not in embeddings]
     return _Missing(missing) if missing else apply(rows, embeddings)
 
 
-def _swap_in(rows: Rows, batch: Sequence[Row], embeddings: rules.Embeddings) -> int:
+def _swap_in(rows: Rows, batch: Sequence[Row], embeddings: Embeddings) -> int:
     """Give the rows of the batch that are still there their new vectors, unless they have such ones by now."""
     changed = 0
     for row in rows.by_seq([row.seq for row in batch]):

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from vectormem.errors import StorageFailedError
 from vectormem.items import MemoryItem
-from vectormem.stores.rows import Draft, item_of, to_microseconds
+from vectormem.stores.rows import Draft, Row, from_microseconds, to_microseconds
 from vectormem.stores.table import Table
 
 _VERSION = 1
@@ -25,12 +25,11 @@ class _Document(BaseModel):
 
 
 def write_document(scope_key: str, table: Table) -> str:
-    """Return the document of a key as JSON text, ending in a line break."""
-    document: dict[str, JsonValue] = {"version": _VERSION, "key": scope_key}
-    document["items"] = [item_of(row).model_dump(mode="json", exclude_none=True) for row in reversed(table.newest())]
-    if copied := sorted(table.copied_ids()):
-        document["copied"] = list(copied)
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    """Return the document of a key as JSON text, one line an item, ending in a line break."""
+    items = ",\n".join(map(_item_json, reversed(table.newest())))
+    copied = sorted(table.copied_ids())
+    ending = f', "copied": {_json(copied)}' if copied else ""
+    return f'{{"version": {_VERSION}, "key": {_json(scope_key)}, "items": [\n{items}\n]{ending}}}\n'
 
 
 def read_document(text: str | bytes | None, scope_key: str, place: str) -> Table:
@@ -46,11 +45,10 @@ def read_document(text: str | bytes | None, scope_key: str, place: str) -> Table
     if document.key != scope_key:
         raise StorageFailedError(f"{place} holds the key {document.key!r} and not {scope_key!r}; it was left as it is")
     table = Table()
-    try:
-        for item in document.items:
-            table.insert(_draft(item), None)
-    except ValueError as error:
-        raise StorageFailedError(f"{place} is damaged: {error}; it was left as it is") from error
+    for item in document.items:
+        if table.get(item.id) or table.find([item.text]):
+            raise StorageFailedError(f"{place} is damaged: it holds item {item.id!r} twice; it was left as it is")
+        table.insert([_draft(item)], {})
     table.mark_copied(document.copied)
     return table
 
@@ -87,6 +85,18 @@ def _first_error(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
+def _item_json(row: Row) -> str:
+    moment = from_microseconds(row.created_at).isoformat().replace("+00:00", "Z")
+    item: dict[str, JsonValue] = {"id": row.id, "text": row.text, "created_at": moment}
+    if row.metadata is not None:
+        item["metadata"] = json.loads(row.metadata)
+    return _json(item)
+
+
 def _draft(item: MemoryItem) -> Draft:
-    metadata = None if item.metadata is None else json.dumps(item.metadata, ensure_ascii=False, separators=(",", ":"))
+    metadata = None if item.metadata is None else _json(item.metadata)
     return Draft(item.id, item.text, metadata, to_microseconds(item.created_at))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

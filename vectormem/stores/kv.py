@@ -1,11 +1,10 @@
 """Rows in any key-value store that can get, put and delete strings."""
 
-from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeAlias
 
-from vectormem.concurrency import AsyncLock
+from vectormem.concurrency import AsyncLock, ForkAware
 from vectormem.errors import MemoryInvalidError, StorageFailedError, VectorMemError
 from vectormem.stores.document import read_document, write_document
 from vectormem.stores.rows import ItemStore, Rows, T
@@ -33,7 +32,7 @@ class KeyValue(Protocol):
 Binding: TypeAlias = KeyValue | Callable[[], KeyValue]
 
 
-class KVStore(ItemStore):
+class KVStore(ItemStore, ForkAware):
     """One JSON document for each key, under `memory/<scope key>`.
 
     Changes through one object follow each other. Between processes the last writer wins, since a plain
@@ -41,19 +40,20 @@ class KVStore(ItemStore):
     """
 
     def __init__(self, binding: Binding) -> None:
+        super().__init__()
         if binding is None or not (callable(binding) or _is_key_value(binding)):
             raise MemoryInvalidError(
                 f"kv must have async get, put and delete, or be a function that returns such an object; not {binding!r}"
             )
         self._binding = binding
-        self._locks: defaultdict[str, AsyncLock] = defaultdict(AsyncLock)
+        self._locks: dict[str, AsyncLock] = {}
 
     async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
         async with _translated(scope_key):
             return work(await self._load(self._resolve(), scope_key))
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
-        async with self._locks[scope_key], _translated(scope_key):
+        async with self._locks.setdefault(scope_key, AsyncLock()), _translated(scope_key):
             kv = self._resolve()
             table = await self._load(kv, scope_key)
             result = work(table)
@@ -65,13 +65,18 @@ class KVStore(ItemStore):
 
     async def scope_keys(self) -> Sequence[str]:
         async with _translated("*"):
-            lister: Callable[..., Awaitable[Any]] | None = getattr(self._resolve(), "list", None)
+            kv = self._resolve()
+            lister: Callable[..., Awaitable[Any]] | None = getattr(kv, "list", None)
             if lister is None:
                 raise StorageFailedError("this key-value store cannot list its keys: it has no method `list`")
-            return sorted(key.removeprefix(_PREFIX) for key in await lister(prefix=_PREFIX))
+            keys = sorted(key.removeprefix(_PREFIX) for key in await lister(prefix=_PREFIX))
+            return [key for key in keys if (await self._load(kv, key)).count()]
 
     async def aclose(self) -> None:
         pass
+
+    def _after_fork_in_child(self) -> None:
+        self._locks = {}
 
     def _resolve(self) -> KeyValue:
         kv = self._binding if _is_key_value(self._binding) else self._binding()  # type: ignore[operator]

@@ -3,32 +3,34 @@
 import threading
 from collections.abc import Callable, Sequence
 
-from vectormem.concurrency import ForkAware
-from vectormem.stores.rows import ItemStore, Rows, T
+from vectormem.concurrency import ForkAware, run_in_thread
+from vectormem.index.vectors import INLINE_COST, Wanted
+from vectormem.stores.rows import Found, Rows, T, VectorKind, VectorStore
 from vectormem.stores.table import Table
 
 
-class DictStore(ItemStore, ForkAware):
+class DictStore(VectorStore, ForkAware):
     """One table a key, lost when the process ends. Work is short, so it runs where it is called."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
         self._tables: dict[str, Table] = {}
 
     async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
-        with self._lock:
-            return work(self._tables.get(scope_key) or Table())
+        return self._with_table(scope_key, work)
+
+    async def search(self, scope_key: str, kind: VectorKind, wanted: Wanted) -> Found:
+        def work(table: Table) -> Found:
+            return table.search(kind, wanted)
+
+        table = self._tables.get(scope_key)
+        if table is None or table.search_cost(kind) <= INLINE_COST:
+            return self._with_table(scope_key, work)
+        return await run_in_thread(self._with_table, scope_key, work)
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
-        with self._lock:
-            table = self._tables.get(scope_key) or Table()
-            result = work(table)
-            if table.is_blank:
-                self._tables.pop(scope_key, None)
-            else:
-                self._tables[scope_key] = table
-            return result
+        return self._with_table(scope_key, work)
 
     async def scope_keys(self) -> Sequence[str]:
         with self._lock:
@@ -37,5 +39,20 @@ class DictStore(ItemStore, ForkAware):
     async def aclose(self) -> None:
         pass
 
+    def _with_table(self, scope_key: str, work: Callable[[Table], T]) -> T:
+        while True:
+            with self._lock:
+                table = self._tables.setdefault(scope_key, Table())
+            with table.lock:
+                if self._tables.get(scope_key) is not table:
+                    continue  # it was dropped as blank in between
+                try:
+                    return work(table)
+                finally:
+                    if table.is_blank:
+                        del self._tables[scope_key]
+
     def _after_fork_in_child(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        for table in self._tables.values():
+            table.lock = threading.RLock()

@@ -1,10 +1,12 @@
 """What every store offers to the rules above it: the rows of one key, read or changed as one whole."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, Protocol, TypeVar
+from functools import lru_cache
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
-from vectormem.index.array import Vector, VectorArray
+from vectormem.index.array import Vector
+from vectormem.index.vectors import Wanted
 from vectormem.items import MemoryItem
 
 T = TypeVar("T")
@@ -18,6 +20,7 @@ def to_microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+@lru_cache(maxsize=1024)
 def from_microseconds(value: int) -> datetime:
     """Return the aware UTC time of `to_microseconds`."""
     return _EPOCH + timedelta(microseconds=value)
@@ -49,11 +52,22 @@ class Embedding(NamedTuple):
     vector: Vector
 
 
+Embeddings: TypeAlias = Mapping[str, Embedding]
+"""New vectors by text; texts without one are stored without a vector."""
+
+
 class VectorKind(NamedTuple):
     """Vectors that may be compared: those of one embedder id and one length."""
 
     embedder: str
     dimensions: int
+
+
+class Found(NamedTuple):
+    """Ranked rows with their scores, and how many rows of the key could not be compared."""
+
+    ranked: list[tuple[Row, float]]
+    skipped: int
 
 
 class Rows(Protocol):
@@ -79,8 +93,8 @@ class Rows(Protocol):
         """Return the rows with these sequence numbers, in the order asked for; absent ones are left out."""
         ...
 
-    def insert(self, draft: Draft, embedding: Embedding | None) -> Row:
-        """Store a row as the newest. Its id and its text must not be stored in this key."""
+    def insert(self, drafts: Sequence[Draft], embeddings: Embeddings) -> list[Row]:
+        """Store rows as the newest, in this order. Their ids and texts must not be stored in this key."""
         ...
 
     def delete(self, rows: Iterable[Row]) -> None:
@@ -101,10 +115,6 @@ class Rows(Protocol):
 
     def set_embedding(self, row: Row, embedding: Embedding) -> None:
         """Replace the row's vector, whatever embedder made the old one."""
-        ...
-
-    def vectors(self, kind: VectorKind) -> VectorArray:
-        """Return all vectors of this kind, with the sequence numbers of their rows."""
         ...
 
     def vector_counts(self) -> dict[VectorKind | None, int]:
@@ -141,6 +151,14 @@ class ItemStore(Protocol):
 
     async def aclose(self) -> None:
         """Release what the store itself opened."""
+        ...
+
+
+class VectorStore(ItemStore, Protocol):
+    """A store that keeps the vectors of its rows too, and searches them."""
+
+    async def search(self, scope_key: str, kind: VectorKind, wanted: Wanted) -> Found:
+        """Return the rows whose vectors score best, read on one consistent state of the key."""
         ...
 
 

@@ -1,10 +1,12 @@
 """The rows of one key held in memory: what the dictionary, file and key-value stores work on."""
 
+import threading
+from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
-from vectormem.index.array import VectorArray
-from vectormem.stores.rows import Draft, Embedding, Row, Rows, VectorKind
+from vectormem.index.vectors import VectorIndex, Wanted
+from vectormem.stores.rows import Draft, Embedding, Embeddings, Found, Row, Rows, VectorKind
 
 
 class Table(Rows):
@@ -12,11 +14,12 @@ class Table(Rows):
 
     def __init__(self) -> None:
         self._next_seq = 1
-        self._rows: dict[int, Row] = {}
+        self._rows: OrderedDict[int, Row] = OrderedDict()  # a dict is slow to give up its first entries
         self._by_id: dict[str, Row] = {}
         self._by_text: dict[str, Row] = {}
         self._kinds: dict[int, VectorKind] = {}
-        self._arrays: dict[VectorKind, VectorArray] = {}
+        self._vectors: dict[VectorKind, VectorIndex] = {}
+        self.lock = threading.RLock()
         self._copied: set[str] = set()
 
     def count(self) -> int:
@@ -34,13 +37,14 @@ class Table(Rows):
     def by_seq(self, seqs: Sequence[int]) -> list[Row]:
         return [self._rows[seq] for seq in seqs if seq in self._rows]
 
-    def insert(self, draft: Draft, embedding: Embedding | None) -> Row:
-        row = Row(self._next_seq, *draft)
-        self._next_seq += 1
-        self._rows[row.seq] = self._by_id[row.id] = self._by_text[row.text] = row
-        if embedding is not None:
-            self.set_embedding(row, embedding)
-        return row
+    def insert(self, drafts: Sequence[Draft], embeddings: Embeddings) -> list[Row]:
+        rows = [Row(seq, *draft) for seq, draft in enumerate(drafts, self._next_seq)]
+        self._next_seq += len(rows)
+        for row in rows:
+            self._rows[row.seq] = self._by_id[row.id] = self._by_text[row.text] = row
+            if row.text in embeddings:
+                self.set_embedding(row, embeddings[row.text])
+        return rows
 
     def delete(self, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -55,28 +59,39 @@ class Table(Rows):
 
     def clear(self) -> int:
         count = len(self._rows)
-        for held in (self._rows, self._by_id, self._by_text, self._kinds, self._arrays):
+        for held in (self._rows, self._by_id, self._by_text, self._kinds, self._vectors):
             held.clear()
         return count
 
     def embedding(self, row: Row) -> Embedding | None:
         kind = self._kinds.get(row.seq)
-        vector = None if kind is None else self._arrays[kind].get(row.seq)
+        vector = None if kind is None else self._vectors[kind].get(row.seq)
         return None if kind is None or vector is None else Embedding(kind.embedder, vector)
 
     def set_embedding(self, row: Row, embedding: Embedding) -> None:
         self._drop_vector(row)
         kind = VectorKind(embedding.embedder, len(embedding.vector))
         self._kinds[row.seq] = kind
-        self.vectors(kind).append([row.seq], embedding.vector[None, :])
+        if kind not in self._vectors:
+            self._vectors[kind] = VectorIndex(kind.dimensions)
+        self._vectors[kind].append([row.seq], embedding.vector[None, :])
 
-    def vectors(self, kind: VectorKind) -> VectorArray:
-        if kind not in self._arrays:
-            self._arrays[kind] = VectorArray(kind.dimensions)
-        return self._arrays[kind]
+    def search(self, kind: VectorKind, wanted: Wanted) -> Found:
+        """Return the rows whose vectors of this kind score best."""
+        vectors = self._vectors.get(kind)
+        if vectors is None:
+            return Found([], len(self._rows))
+        ranked = [(self._rows[hit.seq], hit.score) for hit in vectors.nearest(wanted)]
+        return Found(ranked, len(self._rows) - len(vectors))
+
+    def search_cost(self, kind: VectorKind) -> int:
+        """Return how many float32 values a search goes through, about."""
+        return self._vectors[kind].cost if kind in self._vectors else 0
 
     def vector_counts(self) -> dict[VectorKind | None, int]:
-        counts: dict[VectorKind | None, int] = {kind: len(array) for kind, array in self._arrays.items() if len(array)}
+        counts: dict[VectorKind | None, int] = {
+            kind: len(vectors) for kind, vectors in self._vectors.items() if len(vectors)
+        }
         bare = len(self._rows) - len(self._kinds)
         return {**counts, None: bare} if bare else counts
 
@@ -98,4 +113,4 @@ class Table(Rows):
     def _drop_vector(self, row: Row) -> None:
         kind = self._kinds.pop(row.seq, None)
         if kind is not None:
-            self._arrays[kind].remove([row.seq])
+            self._vectors[kind].remove([row.seq])

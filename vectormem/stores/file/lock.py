@@ -59,7 +59,8 @@ class _HeldLock:
     def __enter__(self) -> None:
         self._timer = threading.Timer(_REFRESH_SECONDS, self._refresh)
         self._timer.daemon = True
-        self._timer.start()
+        with suppress(RuntimeError):  # an interpreter that is ending starts no threads; the lock is short then
+            self._timer.start()
 
     def __exit__(self, *_: object) -> None:
         self._done.set()

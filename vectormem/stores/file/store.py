@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vectormem.concurrency import ForkAware, run_in_thread
-from vectormem.errors import StorageFailedError
+from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.document import read_document, read_key, write_document
 from vectormem.stores.file.lock import FileLocks
 from vectormem.stores.file.names import SUFFIX, file_name, key_of, legacy_file_name
@@ -24,6 +24,8 @@ class FileStore(ItemStore, ForkAware):
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         super().__init__()
+        if not isinstance(folder, str | os.PathLike) or not os.fspath(folder):
+            raise MemoryInvalidError(f"dir must be the path of a folder, not {folder!r}")
         self._folder = Path(folder)
         self._locks = FileLocks()
 

@@ -10,6 +10,7 @@ import apsw
 MEMORY = ":memory:"
 
 _PAGE_BYTES = 16_384
+_CACHE_KIB = 32_768  # large enough for the index pages of a bulk write
 _WAL_BYTES_KEPT = 16 * 2**20
 _OPEN_SECONDS = 30.0
 
@@ -26,9 +27,19 @@ def connect(path: str, busy_seconds: float) -> apsw.Connection:
     """Open a connection that waits for locks, writes durably and overwrites what it deletes."""
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
     connection.set_busy_handler(_patience(busy_seconds))
-    for pragma in (f"page_size={_PAGE_BYTES}", "secure_delete=ON", "foreign_keys=ON", "synchronous=FULL"):
+    for pragma in _pragmas():
         connection.execute(f"PRAGMA {pragma}")
     return connection
+
+
+def _pragmas() -> tuple[str, ...]:
+    return (
+        f"page_size={_PAGE_BYTES}",
+        "secure_delete=ON",
+        "foreign_keys=ON",
+        "synchronous=FULL",
+        f"cache_size=-{_CACHE_KIB}",
+    )
 
 
 def _patience(seconds: float) -> Callable[[int], bool]:

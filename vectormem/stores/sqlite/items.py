@@ -5,20 +5,26 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from vectormem.concurrency import run_in_thread
-from vectormem.stores.rows import ItemStore, Rows, T
+from vectormem.index.vectors import Wanted
+from vectormem.stores.rows import Found, Rows, T, VectorKind, VectorStore
 from vectormem.stores.sqlite.rows import SqlRows
+from vectormem.stores.sqlite.search import SqliteSearch
 from vectormem.stores.sqlite.store import SqliteStore
 
 
-class SqliteItems(ItemStore):
+class SqliteItems(VectorStore):
     """The memory tables of a `SqliteStore`; `owned` says whether closing this closes the store."""
 
     def __init__(self, store: SqliteStore, *, owned: bool) -> None:
         self._store = store
         self._owned = owned
+        self._search = SqliteSearch(store)
 
     async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
         return await run_in_thread(self._store.read, lambda connection: work(SqlRows(connection, scope_key)))
+
+    async def search(self, scope_key: str, kind: VectorKind, wanted: Wanted) -> Found:
+        return await self._search.find(scope_key, kind, wanted)
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
         def apply(connection: apsw.Connection) -> T:

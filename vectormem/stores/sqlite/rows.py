@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import apsw
 import numpy as np
 
-from vectormem.index.array import VectorArray
-from vectormem.stores.rows import Draft, Embedding, Row, Rows, VectorKind
+from vectormem.stores.rows import Draft, Embedding, Embeddings, Row, Rows, VectorKind
+from vectormem.stores.sqlite.cache import State
 
 T = TypeVar("T")
 
@@ -22,11 +22,22 @@ class SqlRows(Rows):
 
     def __init__(self, connection: apsw.Connection, scope_key: str) -> None:
         self._connection = connection
-        self._scope_key = scope_key
+        self.scope_key = scope_key
         found = self._one("SELECT id, items, last_seq, version, log_start FROM memory_keys WHERE key=?", scope_key)
         counters: tuple[int, int, int, int, int] = found or (0, 0, 0, 0, 0)
-        self._key_id, self._items, self._last_seq, self._version, self._log_start = counters
+        self.key_id, self._items, self._last_seq, self._version, self.log_start = counters
         self._changed = False
+        self._embedder_ids: dict[str, int] = {}
+
+    @property
+    def state(self) -> State:
+        """What an index of the key has to reflect now."""
+        return State(self.key_id, self._version, self._last_seq)
+
+    def changed_since(self, version: int) -> list[int]:
+        """Return the rows whose vectors were deleted or replaced after this version, from `log_start` on."""
+        found = self._all("SELECT DISTINCT seq FROM memory_changes WHERE key_id=? AND version>?", self.key_id, version)
+        return [seq for (seq,) in found]
 
     def count(self) -> int:
         return self._items
@@ -47,18 +58,19 @@ class SqlRows(Rows):
         found = {row.seq: row for row in self._rows_in("seq", seqs)}
         return [found[seq] for seq in seqs if seq in found]
 
-    def insert(self, draft: Draft, embedding: Embedding | None) -> Row:
+    def insert(self, drafts: Sequence[Draft], embeddings: Embeddings) -> list[Row]:
+        if not drafts:
+            return []
         key_id = self._key()
-        self._last_seq += 1
-        self._items += 1
-        row = Row(self._last_seq, *draft)
-        self._connection.execute(
-            "INSERT INTO memory_items(key_id, seq, id, text, text_hash, metadata, created_at) VALUES(?,?,?,?,?,?,?)",
-            (key_id, row.seq, row.id, row.text, _hash(row.text), row.metadata, row.created_at),
+        rows = [Row(seq, *draft) for seq, draft in enumerate(drafts, self._last_seq + 1)]
+        self._last_seq += len(rows)
+        self._items += len(rows)
+        self._connection.executemany(
+            "INSERT INTO memory_items(key_id, seq, id, text, metadata, created_at, text_hash) VALUES(?,?,?,?,?,?,?)",
+            ((key_id, *row, _hash(row.text)) for row in rows),
         )
-        if embedding is not None:
-            self._write_vector(row.seq, embedding)
-        return row
+        self._write_vectors((row.seq, embeddings[row.text]) for row in rows if row.text in embeddings)
+        return rows
 
     def delete(self, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -82,14 +94,14 @@ class SqlRows(Rows):
             for table in ("memory_vectors", "memory_items", "memory_changes"):
                 self._run(f"DELETE FROM {table} WHERE key_id=?")
             self._items = 0
-            self._log_start = self._version + 1
+            self.log_start = self._version + 1
         return count
 
     def embedding(self, row: Row) -> Embedding | None:
         found = self._one(
             "SELECT name, embedding FROM memory_vectors JOIN memory_embedders ON memory_embedders.id=embedder_id"
             " WHERE key_id=? AND seq=?",
-            self._key_id,
+            self.key_id,
             row.seq,
         )
         return None if found is None else Embedding(found[0], np.frombuffer(found[1], "<f4"))
@@ -97,26 +109,13 @@ class SqlRows(Rows):
     def set_embedding(self, row: Row, embedding: Embedding) -> None:
         self._log_change(row.seq)
         self._run("DELETE FROM memory_vectors WHERE key_id=? AND seq=?", row.seq)
-        self._write_vector(row.seq, embedding)
-
-    def vectors(self, kind: VectorKind) -> VectorArray:
-        found = self._all(
-            "SELECT seq, embedding FROM memory_vectors WHERE key_id=? AND embedder_id=? AND length(embedding)=?",
-            self._key_id,
-            self._embedder_id(kind.embedder),
-            kind.dimensions * 4,
-        )
-        array = VectorArray(kind.dimensions)
-        if found:
-            matrix = np.frombuffer(b"".join(blob for _, blob in found), "<f4").reshape(len(found), kind.dimensions)
-            array.append([seq for seq, _ in found], matrix)
-        return array
+        self._write_vectors([(row.seq, embedding)])
 
     def vector_counts(self) -> dict[VectorKind | None, int]:
         found = self._all(
             "SELECT name, length(embedding) / 4, count(*) FROM memory_vectors JOIN memory_embedders"
             " ON memory_embedders.id=embedder_id WHERE key_id=? GROUP BY 1, 2",
-            self._key_id,
+            self.key_id,
         )
         counts: dict[VectorKind | None, int] = {VectorKind(name, length): count for name, length, count in found}
         bare = self._items - sum(counts.values())
@@ -134,7 +133,7 @@ class SqlRows(Rows):
         )
 
     def copied_ids(self) -> set[str]:
-        return {item_id for (item_id,) in self._all("SELECT id FROM memory_copied WHERE key_id=?", self._key_id)}
+        return {item_id for (item_id,) in self._all("SELECT id FROM memory_copied WHERE key_id=?", self.key_id)}
 
     def mark_copied(self, ids: Collection[str]) -> None:
         for item_id in ids:
@@ -149,35 +148,44 @@ class SqlRows(Rows):
             self._run("DELETE FROM memory_keys WHERE id=?")
             return
         self._version += 1
-        if self._version - self._log_start > 2 * _CHANGES_KEPT:
-            self._log_start = self._version - _CHANGES_KEPT
-            self._run("DELETE FROM memory_changes WHERE key_id=? AND version<=?", self._log_start)
+        if self._version - self.log_start > 2 * _CHANGES_KEPT:
+            self.log_start = self._version - _CHANGES_KEPT
+            self._run("DELETE FROM memory_changes WHERE key_id=? AND version<=?", self.log_start)
         self._connection.execute(
             "UPDATE memory_keys SET items=?, last_seq=?, version=?, log_start=? WHERE id=?",
-            (self._items, self._last_seq, self._version, self._log_start, self._key_id),
+            (self._items, self._last_seq, self._version, self.log_start, self.key_id),
         )
 
     def _key(self) -> int:
         """Return the number of the key for a change, giving it one where it is new."""
         self._changed = True
-        if not self._key_id:
-            self._key_id = self._insert_named(
+        if not self.key_id:
+            self.key_id = self._insert_named(
                 "INSERT INTO memory_keys(key, items, last_seq, version, log_start) VALUES(?,0,0,0,0) RETURNING id",
-                self._scope_key,
+                self.scope_key,
             )
-        return self._key_id
+        return self.key_id
 
     def _embedder_id(self, name: str) -> int:
         found = self._one("SELECT id FROM memory_embedders WHERE name=?", name)
         return 0 if found is None else int(found[0])
 
-    def _write_vector(self, seq: int, embedding: Embedding) -> None:
-        embedder_id = self._embedder_id(embedding.embedder) or self._insert_named(
-            "INSERT INTO memory_embedders(name) VALUES(?) RETURNING id", embedding.embedder
-        )
-        self._connection.execute(
+    def _own_embedder_id(self, name: str) -> int:
+        """Return the number of an embedder for a change, giving it one where it is new."""
+        if name not in self._embedder_ids:
+            self._embedder_ids[name] = self._embedder_id(name) or self._insert_named(
+                "INSERT INTO memory_embedders(name) VALUES(?) RETURNING id", name
+            )
+        return self._embedder_ids[name]
+
+    def _write_vectors(self, embeddings: Iterable[tuple[int, Embedding]]) -> None:
+        key_id = self._key()
+        self._connection.executemany(
             "INSERT INTO memory_vectors(key_id, seq, embedder_id, embedding) VALUES(?,?,?,?)",
-            (self._key(), seq, embedder_id, embedding.vector.astype("<f4").tobytes()),
+            (
+                (key_id, seq, self._own_embedder_id(embedder), vector.astype("<f4", copy=False).tobytes())
+                for seq, (embedder, vector) in embeddings
+            ),
         )
 
     def _log_change(self, seq: int) -> None:
@@ -197,7 +205,7 @@ class SqlRows(Rows):
             yield from self._select(f"{self._of_key} AND {column} IN ({','.join('?' * len(chunk))})", *chunk)
 
     def _select(self, sql: str, *values: Any) -> list[Row]:
-        return list(map(Row._make, self._connection.execute(sql, (self._key_id, *values))))
+        return list(map(Row._make, self._connection.execute(sql, (self.key_id, *values))))
 
     def _run(self, sql: str, *values: Any) -> None:
         self._connection.execute(sql, (self._key(), *values))

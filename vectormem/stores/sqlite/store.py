@@ -12,6 +12,7 @@ import apsw
 from vectormem.checks import check_positive
 from vectormem.concurrency import ForkAware, run_in_thread
 from vectormem.errors import MemoryInvalidError, StorageFailedError
+from vectormem.stores.sqlite.cache import IndexCache
 from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, use_wal
 from vectormem.stores.sqlite.errors import translated
 from vectormem.stores.sqlite.schema import check_version, migrate
@@ -37,7 +38,7 @@ class SqliteStore(ForkAware):
         self.path = os.fspath(path)
         if not self.path:
             raise MemoryInvalidError('the path of a SqliteStore must not be empty; ":memory:" keeps nothing')
-        self.cache_bytes = check_positive(cache_bytes, "cache_bytes")
+        self.cache = IndexCache(check_positive(cache_bytes, "cache_bytes"))
         self._busy_seconds = busy_seconds
         self._closed = False
         self._writer: apsw.Connection | None = None
@@ -128,6 +129,7 @@ class SqliteStore(ForkAware):
 
     def _after_fork_in_child(self) -> None:
         """Leave the parent's connections alone: closing one here could damage the file for the parent."""
+        self.cache = IndexCache(self.cache.budget)
         if self.path == MEMORY:
             self._writing = threading.RLock()
             return

@@ -1,0 +1,133 @@
+"""Nearest vectors of a key in a database: from memory where they are loaded, in SQL where not yet."""
+
+import threading
+
+import apsw
+
+from vectormem.concurrency import run_in_thread
+from vectormem.index.search import Hit
+from vectormem.index.vectors import INLINE_COST, VectorIndex, Wanted
+from vectormem.stores.rows import Found, VectorKind
+from vectormem.stores.sqlite.cache import CachedIndex, State
+from vectormem.stores.sqlite.rows import SqlRows
+from vectormem.stores.sqlite.scan import scan
+from vectormem.stores.sqlite.store import SqliteStore
+from vectormem.stores.sqlite.vectors import SqlVectors
+
+_LOADED_AT_ONCE = 10_000
+_QUERIES_BEFORE_LOADING = 2
+_MOST_INLINE_ROWS = 100
+_MOST_INLINE_CHANGES = 100
+
+
+class _BehindError(Exception):
+    """This read began before a change that the index in memory already reflects."""
+
+
+class _NotInlineError(Exception):
+    """The search has more to do than fits into the event loop."""
+
+
+class SqliteSearch:
+    """The search over the vectors of one store.
+
+    A small key is loaded by its first query. A large one is searched in SQL at first, and loaded in the
+    background when queries come again. A loaded index takes in what changed in the file before each search.
+    """
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    async def find(self, scope_key: str, kind: VectorKind, wanted: Wanted) -> Found:
+        """Return the rows of the nearest vectors with their scores, best first."""
+        if self._is_quick(scope_key, kind, wanted):
+            try:
+                return self._find(scope_key, kind, wanted, inline=True)
+            except _NotInlineError:
+                pass
+        return await run_in_thread(self._find, scope_key, kind, wanted, inline=False)
+
+    def _is_quick(self, scope_key: str, kind: VectorKind, wanted: Wanted) -> bool:
+        entry = self._store.cache.peek(scope_key, kind)
+        index = None if entry is None else entry.index
+        few = wanted.limit is not None and wanted.limit <= _MOST_INLINE_ROWS
+        return index is not None and few and index.cost <= INLINE_COST and index.can_answer(wanted)
+
+    def _find(self, scope_key: str, kind: VectorKind, wanted: Wanted, *, inline: bool) -> Found:
+        def work(connection: apsw.Connection) -> Found:
+            rows = SqlRows(connection, scope_key)
+            hits, compared = self._nearest(rows, SqlVectors(connection, rows.key_id, kind), wanted, inline=inline)
+            scores = dict(hits)
+            ranked = [(row, scores[row.seq]) for row in rows.by_seq(list(scores))]
+            return Found(ranked, rows.count() - compared)
+
+        while True:
+            try:
+                return self._store.read(work)
+            except _BehindError:
+                continue
+
+    def _nearest(self, rows: SqlRows, vectors: SqlVectors, wanted: Wanted, *, inline: bool) -> tuple[list[Hit], int]:
+        with self._store.cache.use(rows.scope_key, vectors.kind) as entry:
+            self._follow(entry, rows, vectors, inline=inline)
+            if entry.index is None and rows.count() <= _LOADED_AT_ONCE:
+                entry.set(self._load(rows, vectors), rows.state)
+            if entry.index is not None and entry.index.can_answer(wanted):
+                return entry.index.nearest(wanted, vectors.of), len(entry.index)
+            if entry.index is None:
+                self._warm_up(entry, rows.scope_key, vectors.kind)
+        hits = scan(vectors, wanted)
+        is_full = wanted.limit is not None and len(hits) == wanted.limit
+        return hits, rows.count() if is_full else vectors.count()
+
+    def _follow(self, entry: CachedIndex, rows: SqlRows, vectors: SqlVectors, *, inline: bool) -> None:
+        """Bring the index up to the version that this read sees, or drop it where the changes are not known."""
+        index, old, new = entry.index, entry.state, rows.state
+        if inline and (index is None or new.last_seq - old.last_seq > _MOST_INLINE_CHANGES):
+            raise _NotInlineError
+        if index is None or old == new:
+            return
+        if old.key_id == new.key_id and old.version > new.version:
+            raise _BehindError
+        if old.key_id != new.key_id or old.version < rows.log_start:
+            entry.set(None)
+            return
+        changed = rows.changed_since(old.version)
+        index.remove(changed)
+        index.append(*vectors.of([seq for seq in changed if seq <= old.last_seq]))
+        for seqs, matrix in vectors.after(old.last_seq):
+            index.append(seqs, matrix)
+        entry.set(None if index.is_worn else index, new)
+
+    def _load(self, rows: SqlRows, vectors: SqlVectors) -> VectorIndex:
+        fits = rows.count() * vectors.kind.dimensions * 4 <= self._store.cache.budget
+        index = VectorIndex(vectors.kind.dimensions, keeps_vectors=fits)
+        index.reserve(rows.count())
+        for seqs, matrix in vectors.after(0):
+            index.append(seqs, matrix)
+        return index
+
+    def _warm_up(self, entry: CachedIndex, scope_key: str, kind: VectorKind) -> None:
+        """Load the key in the background, once queries have shown that it is in use."""
+        entry.cold_queries += 1
+        if entry.cold_queries < _QUERIES_BEFORE_LOADING or entry.is_loading:
+            return
+        entry.is_loading = True
+        threading.Thread(
+            target=self._load_in_background, args=(entry, scope_key, kind), name="vectormem-load", daemon=True
+        ).start()
+
+    def _load_in_background(self, entry: CachedIndex, scope_key: str, kind: VectorKind) -> None:
+        def work(connection: apsw.Connection) -> tuple[VectorIndex, State]:
+            rows = SqlRows(connection, scope_key)
+            index = self._load(rows, SqlVectors(connection, rows.key_id, kind))
+            index.prepare()
+            return index, rows.state
+
+        try:
+            loaded = self._store.read(work)
+            with self._store.cache.use(scope_key, kind) as current:
+                if current.index is None:
+                    current.set(*loaded)
+        finally:
+            entry.is_loading = False
