@@ -1,6 +1,5 @@
 """The one place where an embedder is called and what it returns is checked."""
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -73,7 +72,7 @@ async def embed(
 async def _call(embedder: Embedder, texts: Sequence[str], kind: Kind) -> object:
     try:
         result: Any = embedder.embed(texts, kind=kind)
-        return await result if inspect.isawaitable(result) else result
+        return await result if hasattr(result, "__await__") else result
     except VectorMemError:
         raise
     except Exception as error:
@@ -113,7 +112,7 @@ def _unit_rows(embedder: Embedder, matrix: NDArray[Any]) -> Matrix:
     """Scale each row to length 1; a row whose squares would overflow or vanish by its largest value first."""
     wide = matrix.astype(np.float64)
     squares = np.einsum("ij,ij->i", wide, wide)
-    if not (squares.min() > _SMALLEST_SQUARE and squares.max() < _LARGEST_SQUARE):  # NaN compares false too
+    if not all(_SMALLEST_SQUARE < square < _LARGEST_SQUARE for square in squares.tolist()):  # NaN is not either
         if not np.isfinite(wide).all():
             bad = int(np.flatnonzero(~np.isfinite(wide).all(axis=1))[0])
             raise EmbeddingError(
@@ -122,4 +121,5 @@ def _unit_rows(embedder: Embedder, matrix: NDArray[Any]) -> Matrix:
         largest = np.abs(wide).max(axis=1, keepdims=True)
         wide = wide / np.where(largest == 0, 1, largest)
         squares = np.einsum("ij,ij->i", wide, wide)
-    return (wide / np.sqrt(np.where(squares == 0, 1, squares))[:, None]).astype(np.float32)
+        squares[squares == 0] = 1
+    return (wide / np.sqrt(squares)[:, None]).astype(np.float32)

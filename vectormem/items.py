@@ -6,6 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, JsonValue, PrivateAttr
 
+_set = object.__setattr__
+
 
 def _to_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
@@ -36,15 +38,12 @@ class MemoryItem(BaseModel):
         injected = score is not None and (shown is None or "score" not in shown)
         if injected:
             shown = {**(shown or {}), "score": score}
-        item = cls.__new__(cls)
+        item = cls.__new__(cls)  # what model_construct does, in a fifth of its time
         fields = {"id": id, "text": text, "created_at": created_at, "metadata": shown, "score": score}
-        for name, value in (
-            ("__dict__", fields),
-            ("__pydantic_fields_set__", set(fields)),
-            ("__pydantic_extra__", None),
-            ("__pydantic_private__", {"_score_injected": injected}),
-        ):
-            object.__setattr__(item, name, value)  # as model_construct does, in a fifth of its time
+        _set(item, "__dict__", fields)
+        _set(item, "__pydantic_fields_set__", set(fields))
+        _set(item, "__pydantic_extra__", None)
+        _set(item, "__pydantic_private__", {"_score_injected": injected})
         return item
 
     def own_metadata(self) -> dict[str, JsonValue] | None:

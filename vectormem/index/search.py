@@ -40,16 +40,16 @@ def best(
         rough[~alive] = -np.inf
     chosen = _candidates(rough, limit, min_score)
     seqs, scores = seqs[chosen], exact_scores(vectors[chosen], query)
-    ranking = np.lexsort((-seqs, -scores))
-    ranking = ranking[scores[ranking] >= min_score - TOLERANCE][:limit]
-    return [Hit(*hit) for hit in zip(seqs[ranking].tolist(), scores[ranking].tolist(), strict=True)]
+    ranking = np.lexsort((seqs, scores))[::-1]
+    ranking = ranking[: np.count_nonzero(scores >= min_score - TOLERANCE)][:limit]
+    return list(map(Hit._make, zip(seqs[ranking].tolist(), scores[ranking].tolist(), strict=True)))
 
 
 def exact_scores(vectors: Matrix, query: Vector) -> NDArray[np.float64]:
     """Return cosines, float64: the same for equal vectors, 0 for a zero vector, never NaN."""
     rows, wide_query = vectors.astype(np.float64), query.astype(np.float64)
-    squares = (rows * rows).sum(axis=1) * float(wide_query @ wide_query)
-    scores: NDArray[np.float64] = (rows * wide_query).sum(axis=1) / np.sqrt(np.maximum(squares, _TINY))
+    squares = np.einsum("ij,ij->i", rows, rows) * float(wide_query @ wide_query)
+    scores: NDArray[np.float64] = np.einsum("ij,j->i", rows, wide_query) / np.sqrt(np.maximum(squares, _TINY))
     return scores.clip(-1.0, 1.0)
 
 

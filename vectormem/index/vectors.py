@@ -10,8 +10,8 @@ from vectormem.index.search import Hit, best
 Fetch: TypeAlias = Callable[[Seqs], tuple[Seqs, Matrix]]
 """Reads vectors by sequence number from where they are stored; absent ones are left out."""
 
-TWO_STAGE_SLOTS = 20_000
-"""From here on, codes choose candidates; below, the full product takes some two milliseconds at most."""
+TWO_STAGE_FLOATS = 8_000_000
+"""From this many values on, codes choose candidates; below, the full product takes some two milliseconds."""
 
 INLINE_COST = 5_000_000
 """A search of up to this cost, about a millisecond, may run in the event loop."""
@@ -19,6 +19,7 @@ INLINE_COST = 5_000_000
 _FEWEST_CANDIDATES = 240
 _CANDIDATES_PER_RESULT = 16
 _CANDIDATE_GROWTH = 0.3
+_FULL_RECALL_DIMENSIONS = 256
 _LARGEST_SHARE = 0.25
 
 
@@ -59,8 +60,7 @@ class VectorIndex:
     @property
     def cost(self) -> int:
         """How many float32 values a search has to go through, about."""
-        floats = self._array.slots * self._array.dimensions
-        return floats // 16 if self._array.slots >= TWO_STAGE_SLOTS else floats
+        return self._floats // 16 if self._is_large else self._floats
 
     def can_answer(self, wanted: Wanted) -> bool:
         """Whether the vectors in memory are enough."""
@@ -82,7 +82,7 @@ class VectorIndex:
 
     def prepare(self) -> None:
         """Make the codes now that the first search would make."""
-        if self._array.keeps_vectors and self._array.slots >= TWO_STAGE_SLOTS:
+        if self._array.keeps_vectors and self._is_large:
             self._coded()
 
     def get(self, seq: int) -> Vector | None:
@@ -104,15 +104,28 @@ class VectorIndex:
         return best(*fetch(array.seqs[slots]), wanted.query, wanted.limit, wanted.min_score)
 
     def _takes_two_stages(self, wanted: Wanted) -> bool:
-        slots = self._array.slots
-        few = wanted.limit is not None and self._candidate_count(wanted) <= slots * _LARGEST_SHARE
-        return few and slots >= TWO_STAGE_SLOTS and not wanted.exact
+        if not self._is_large or wanted.exact or wanted.limit is None:
+            return False
+        return self._candidate_count(wanted) <= self._array.slots * _LARGEST_SHARE
 
     def _candidate_count(self, wanted: Wanted) -> int:
-        """Return how many candidates recall needs; measured on real text embeddings, see benchmarks/."""
+        """Return how many candidates recall needs; measured on real text embeddings, see benchmarks/.
+
+        One bit a dimension tells less the fewer dimensions there are, and dead slots take places.
+        """
+        slots, dimensions = self._array.slots, self._array.dimensions
         basis = _FEWEST_CANDIDATES + _CANDIDATES_PER_RESULT * (wanted.limit or 0)
-        growth = max(1.0, (self._array.slots / 100_000) ** _CANDIDATE_GROWTH)
-        return int(basis * growth * self._array.slots / max(1, len(self)))
+        growth = max(1.0, (slots / 100_000) ** _CANDIDATE_GROWTH)
+        coarseness = max(1.0, _FULL_RECALL_DIMENSIONS / dimensions)
+        return int(basis * growth * coarseness * slots / max(1, len(self)))
+
+    @property
+    def _floats(self) -> int:
+        return self._array.slots * self._array.dimensions
+
+    @property
+    def _is_large(self) -> bool:
+        return self._floats >= TWO_STAGE_FLOATS
 
     def _coded(self) -> Codes:
         """Return codes of all slots, adding those of new ones."""

@@ -96,7 +96,7 @@ class BuiltinProvider:
             key,
             lambda rows: rules.new_texts(rows, wanted, self.max_items),
             lambda rows, embeddings: rules.add_all(rows, drafts, embeddings, self.max_items),
-            _on_batch(on_progress, len(drafts)),
+            _on_batch(on_progress, len(drafts))
         )
         if on_progress and drafts:
             on_progress(len(drafts), len(drafts))
@@ -115,7 +115,7 @@ class BuiltinProvider:
         row = await self._change(
             key,
             lambda rows: rules.text_to_replace(rows, text, item_id, self._embedder_id),
-            lambda rows, embeddings: rules.upsert(rows, draft, item_id, embeddings, self.max_items),
+            lambda rows, embeddings: rules.upsert(rows, draft, item_id, embeddings, self.max_items)
         )
         return item_of(row)
 
@@ -191,7 +191,7 @@ class BuiltinProvider:
             key,
             lambda rows: rules.new_texts(rows, wanted, None),
             lambda rows, embeddings: rules.restore(rows, drafts, embeddings, self.max_items),
-            _on_batch(on_progress, len(drafts)),
+            _on_batch(on_progress, len(drafts))
         )
         if on_progress and drafts:
             on_progress(len(drafts), len(drafts))

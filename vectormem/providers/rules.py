@@ -29,9 +29,11 @@ def new_texts(rows: Rows, texts: Collection[str], max_items: int | None) -> list
 
 def add_all(rows: Rows, drafts: Sequence[Draft], embeddings: Embeddings, max_items: int | None) -> list[Row]:
     """Add drafts one after the other; a text that is stored stays as it is and is returned."""
-    distinct = {draft.text: draft for draft in reversed(drafts)}
-    stored = rows.find(distinct)
-    fresh = [draft for draft in reversed(distinct.values()) if draft.text not in stored]
+    first: dict[str, Draft] = {}
+    for draft in drafts:
+        first.setdefault(draft.text, draft)
+    stored = rows.find(first)
+    fresh = [draft for text, draft in first.items() if text not in stored]
     if max_items is None or rows.count() + len(fresh) <= max_items:
         stored |= {row.text: row for row in rows.insert(fresh, embeddings)}
         return [stored[draft.text] for draft in drafts]

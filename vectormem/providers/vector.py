@@ -23,9 +23,9 @@ class VectorProvider(BuiltinProvider):
     """A provider whose queries are embedded and compared with the items of the key.
 
     Only vectors of the same embedder id and length are compared. Items below `min_score` (a cosine from
-    -1 to 1, inclusive) are left out; equal scores are newest first. Keys of more than 20,000 items are
-    searched in two stages that may miss one of a hundred of the best; with `exact`, never. A failing
-    embedder raises EmbeddingError and stores nothing.
+    -1 to 1, inclusive) are left out; equal scores are newest first. Keys of more than eight million
+    values (20,000 items of 384 dimensions) are searched in two stages that may miss one in a hundred of the
+    best; with `exact`, never. A failing embedder raises EmbeddingError and stores nothing.
     """
 
     ranks_by_meaning = True
@@ -64,7 +64,7 @@ class VectorProvider(BuiltinProvider):
                         on_progress(done, max(done, total))
         except EmbeddingError as error:
             raise EmbeddingError(
-                f"{error}; {done} of {total} items were reindexed and stay so, call reindex() again for the rest"
+                f"{error}; {done} of {total} items were reindexed and stay so, call reindex() again for the rest",
             ) from error
         return done
 
@@ -114,13 +114,13 @@ class VectorProvider(BuiltinProvider):
             missing = outcome.texts
 
     async def _embed(
-        self, texts: Sequence[str], on_batch: Callable[[int], object] | None = None
+        self, texts: Sequence[str], on_batch: Callable[[int], object] | None = None,
     ) -> dict[str, Embedding]:
         vectors = await self._embed_checked(texts, on_batch=on_batch)
         return {text: Embedding(self.embedder.id, vector) for text, vector in zip(texts, vectors, strict=True)}
 
     async def _embed_checked(
-        self, texts: Sequence[str], *, kind: Kind = "document", on_batch: Callable[[int], object] | None = None
+        self, texts: Sequence[str], *, kind: Kind = "document", on_batch: Callable[[int], object] | None = None,
     ) -> Matrix:
         vectors = await embed(self.embedder, texts, kind=kind, on_batch=on_batch)
         if len(vectors):

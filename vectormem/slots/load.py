@@ -41,7 +41,7 @@ def _slot_in(path: Path) -> MemorySlot:
     if len(found) != 1:
         raise MemoryInvalidError(
             f"{path} must hold one MemorySlot, or one dict of options with a scope and a provider; "
-            f"it holds {len(found)}"
+            f"it holds {len(found)}",
         )
     if isinstance(found[0], MemorySlot):
         return found[0]
@@ -66,5 +66,6 @@ def _run(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
+        del sys.modules[name]
         raise MemoryInvalidError(f"{path} failed: {error!r}") from error
     return module

@@ -4,15 +4,17 @@ import copy
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, is_typeddict
+from typing import Any, Protocol
 
 import jsonschema
 from jsonschema.protocols import Validator
 from pydantic import BaseModel, JsonValue, PydanticUserError, TypeAdapter, ValidationError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
+from typing_extensions import is_typeddict
 
 from vectormem.errors import MemoryInvalidError, ToolInputError
+from vectormem.slots.typed_dict import supported_typed_dict
 
 
 class ItemSchema(Protocol):
@@ -32,12 +34,12 @@ def item_schema(schema: object) -> ItemSchema:
     """Return the schema that `define_memory(item_schema=...)` names. Raises MemoryInvalidError for others."""
     if isinstance(schema, Mapping):
         return JsonItemSchema(schema)
-    if isinstance(schema, type) and (
-        issubclass(schema, BaseModel) or dataclasses.is_dataclass(schema) or is_typeddict(schema)
-    ):
+    if isinstance(schema, type) and is_typeddict(schema):
+        return TypedItemSchema(supported_typed_dict(schema))
+    if isinstance(schema, type) and (issubclass(schema, BaseModel) or dataclasses.is_dataclass(schema)):
         return TypedItemSchema(schema)
     raise MemoryInvalidError(
-        f"item_schema must be a pydantic model class, dataclass, TypedDict or JSON Schema, not {schema!r}"
+        f"item_schema must be a pydantic model class, dataclass, TypedDict or JSON Schema, not {schema!r}",
     )
 
 
@@ -113,7 +115,7 @@ def _validator(schema: dict[str, Any]) -> Validator:
 def _check_object(schema: Mapping[str, Any]) -> None:
     if schema.get("type", "object") != "object" or not schema:
         raise MemoryInvalidError(
-            f"item_schema must describe an object, since it is the input of a tool; not {schema!r}"
+            f"item_schema must describe an object, since it is the input of a tool; not {schema!r}",
         )
 
 

@@ -32,7 +32,7 @@ class KeyValue(Protocol):
 Binding: TypeAlias = KeyValue | Callable[[], KeyValue]
 
 
-class KVStore(ItemStore, ForkAware):
+class KVStore(ForkAware, ItemStore):
     """One JSON document for each key, under `memory/<scope key>`.
 
     Changes through one object follow each other. Between processes the last writer wins, since a plain

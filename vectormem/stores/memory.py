@@ -9,7 +9,7 @@ from vectormem.stores.rows import Found, Rows, T, VectorKind, VectorStore
 from vectormem.stores.table import Table
 
 
-class DictStore(VectorStore, ForkAware):
+class DictStore(ForkAware, VectorStore):
     """One table a key, lost when the process ends. Work is short, so it runs where it is called."""
 
     def __init__(self) -> None:
@@ -50,7 +50,8 @@ class DictStore(VectorStore, ForkAware):
                     return work(table)
                 finally:
                     if table.is_blank:
-                        del self._tables[scope_key]
+                        with self._lock:
+                            del self._tables[scope_key]
 
     def _after_fork_in_child(self) -> None:
         self._lock = threading.Lock()

@@ -89,7 +89,7 @@ def _acquire(path: Path) -> tuple[_HeldLock, bool]:
         if time.monotonic() >= deadline:
             raise StorageFailedError(
                 f"the lock file {path} was held for {TIMEOUT_SECONDS:.0f} seconds by {_owner(path)}; if that process "
-                f"is gone, the lock is taken over {STALE_SECONDS:.0f} seconds after its last sign of life"
+                f"is gone, the lock is taken over {STALE_SECONDS:.0f} seconds after its last sign of life",
             )
         time.sleep(random.uniform(wait / 2, wait))
         wait, waited = min(wait * 2, _LONGEST_WAIT), True
@@ -123,12 +123,20 @@ def _remove_stale(path: Path) -> bool:
     try:
         if not _is_stale(descriptor) or not _try_claim(descriptor) or not _is_open_file(path, descriptor):
             return False
+        if fcntl is not None:  # else it may be a living owner that writes it
+            _remove_leftovers(path)
         path.unlink(missing_ok=True)
         return True
     except PermissionError:
         return False
     finally:
         os.close(descriptor)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove the temporary files that an owner died over: they hold items that may be forgotten later."""
+    for leftover in path.parent.glob(f"{path.name.removesuffix('.lock')}.*.tmp"):
+        leftover.unlink(missing_ok=True)
 
 
 def _is_stale(descriptor: int) -> bool:

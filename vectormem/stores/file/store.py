@@ -15,7 +15,7 @@ from vectormem.stores.file.transient import retried
 from vectormem.stores.rows import ItemStore, Rows, T
 
 
-class FileStore(ItemStore, ForkAware):
+class FileStore(ForkAware, ItemStore):
     """One file a key in one folder, which the first write creates.
 
     A change holds the key's lock file, writes a temporary file and puts it in place at once, so that a
@@ -26,7 +26,7 @@ class FileStore(ItemStore, ForkAware):
         super().__init__()
         if not isinstance(folder, str | os.PathLike) or not os.fspath(folder):
             raise MemoryInvalidError(f"dir must be the path of a folder, not {folder!r}")
-        self._folder = Path(folder)
+        self._folder = Path(folder).absolute()
         self._locks = FileLocks()
 
     async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:

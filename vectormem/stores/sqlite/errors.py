@@ -1,8 +1,5 @@
 """SQLite's errors in vectormem's words, translated at one place."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import apsw
 
 from vectormem.errors import StorageFailedError
@@ -18,11 +15,16 @@ _REASONS: tuple[tuple[type[apsw.Error], str], ...] = (
 )
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
+class translated:  # noqa: N801  # reads as `with translated(path):`
     """Raise StorageFailedError, naming the file and what to do, in place of SQLite's errors."""
-    try:
-        yield
-    except apsw.Error as error:
-        reason = next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")
-        raise StorageFailedError(f"the database {path} {reason} ({error})") from error
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, apsw.Error):
+            reason = next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")
+            raise StorageFailedError(f"the database {self._path} {reason} ({error})") from error

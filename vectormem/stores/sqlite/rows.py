@@ -1,7 +1,8 @@
 """The rows of one key in a database, inside one transaction."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import apsw
@@ -200,9 +201,12 @@ class SqlRows(Rows):
         rows = self._select(f"{self._of_key} AND {condition}", value)
         return rows[0] if rows else None
 
-    def _rows_in(self, column: str, values: Sequence[Any]) -> Iterator[Row]:
-        for chunk in _chunks(values, _MOST_PARAMETERS):
-            yield from self._select(f"{self._of_key} AND {column} IN ({','.join('?' * len(chunk))})", *chunk)
+    def _rows_in(self, column: str, values: Sequence[Any]) -> list[Row]:
+        rows: list[Row] = []
+        for start in range(0, len(values), _MOST_PARAMETERS):
+            chunk = values[start : start + _MOST_PARAMETERS]
+            rows += self._select(_one_of(column, len(chunk)), *chunk)
+        return rows
 
     def _select(self, sql: str, *values: Any) -> list[Row]:
         return list(map(Row._make, self._connection.execute(sql, (self.key_id, *values))))
@@ -224,5 +228,6 @@ def _hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
-def _chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (values[start : start + size] for start in range(0, len(values), size))
+@lru_cache(maxsize=1024)
+def _one_of(column: str, count: int) -> str:
+    return f"SELECT {_COLUMNS} FROM memory_items WHERE key_id=? AND {column} IN ({','.join('?' * count)})"

@@ -83,9 +83,11 @@ class SqliteSearch:
     def _follow(self, entry: CachedIndex, rows: SqlRows, vectors: SqlVectors, *, inline: bool) -> None:
         """Bring the index up to the version that this read sees, or drop it where the changes are not known."""
         index, old, new = entry.index, entry.state, rows.state
+        if index is not None and old == new:
+            return
         if inline and (index is None or new.last_seq - old.last_seq > _MOST_INLINE_CHANGES):
             raise _NotInlineError
-        if index is None or old == new:
+        if index is None:
             return
         if old.key_id == new.key_id and old.version > new.version:
             raise _BehindError

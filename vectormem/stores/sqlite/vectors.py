@@ -29,7 +29,7 @@ class SqlVectors:
         """The number of the key and of the embedder (0: unknown), and the bytes of a vector."""
         sql = "SELECT id FROM memory_embedders WHERE name=?"
         found = self.connection.execute(sql, (self.kind.embedder,)).fetchall()
-        return self._key_id, cast(int, found[0][0]) if found else 0, self.kind.dimensions * 4
+        return self._key_id, cast("int", found[0][0]) if found else 0, self.kind.dimensions * 4
 
     def of(self, seqs: Sequence[int] | Seqs) -> tuple[Seqs, Matrix]:
         """Return the vectors with these sequence numbers; absent ones are left out."""
