@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import ClassVar, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -82,7 +83,8 @@ class ForkAware:
 
 def _after_fork_in_child() -> None:
     for instance in list(ForkAware._alive):
-        instance._after_fork_in_child()
+        with suppress(AttributeError):  # one whose construction failed, or was not done yet
+            instance._after_fork_in_child()
 
 
 if hasattr(os, "register_at_fork"):

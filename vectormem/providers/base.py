@@ -15,7 +15,7 @@ from vectormem.errors import MemoryInvalidError
 from vectormem.items import MemoryItem
 from vectormem.providers import rules
 from vectormem.ranking.keyword import rank_by_words
-from vectormem.stores.rows import Draft, Embeddings, ItemStore, Row, Rows, T, item_of, to_microseconds
+from vectormem.stores.rows import BRIEF, Draft, Embeddings, ItemStore, Row, Rows, T, item_of, to_microseconds
 
 Progress: TypeAlias = Callable[[int, int], object]
 Metadata: TypeAlias = Mapping[str, JsonValue] | None
@@ -69,7 +69,9 @@ class BuiltinProvider:
         key, most, words = check_scope_key(scope_key), check_limit(limit), check_query(query)
         if words is not None:
             return await self._ranked(key, words, most)
-        return [item_of(row) for row in await self._items.read(key, lambda rows: rows.newest(most))]
+        brief = most is not None and most <= BRIEF
+        rows = await self._items.read(key, lambda rows: rows.newest(most), brief=brief)
+        return [item_of(row) for row in rows]
 
     async def add(self, scope_key: str, text: str, *, metadata: Metadata = None) -> MemoryItem:
         """Store an item as the newest; where the text is stored, return that item as it is."""
@@ -96,7 +98,8 @@ class BuiltinProvider:
             key,
             lambda rows: rules.new_texts(rows, wanted, self.max_items),
             lambda rows, embeddings: rules.add_all(rows, drafts, embeddings, self.max_items),
-            _on_batch(on_progress, len(drafts))
+            texts=len(drafts),
+            on_batch=_on_batch(on_progress, len(drafts)),
         )
         if on_progress and drafts:
             on_progress(len(drafts), len(drafts))
@@ -115,7 +118,7 @@ class BuiltinProvider:
         row = await self._change(
             key,
             lambda rows: rules.text_to_replace(rows, text, item_id, self._embedder_id),
-            lambda rows, embeddings: rules.upsert(rows, draft, item_id, embeddings, self.max_items)
+            lambda rows, embeddings: rules.upsert(rows, draft, item_id, embeddings, self.max_items),
         )
         return item_of(row)
 
@@ -152,12 +155,12 @@ class BuiltinProvider:
     async def get(self, scope_key: str, item_id: str) -> MemoryItem | None:
         """Return the item with this id, or None."""
         key = check_scope_key(scope_key)
-        row = await self._items.read(key, lambda rows: _find(rows, item_id))
+        row = await self._items.read(key, lambda rows: _find(rows, item_id), brief=True)
         return None if row is None else item_of(row)
 
     async def count(self, scope_key: str) -> int:
         """Return the number of items in the key."""
-        return await self._items.read(check_scope_key(scope_key), lambda rows: rows.count())
+        return await self._items.read(check_scope_key(scope_key), lambda rows: rows.count(), brief=True)
 
     async def clear(self, scope_key: str) -> int:
         """Delete all items of the key; return how many there were."""
@@ -191,7 +194,8 @@ class BuiltinProvider:
             key,
             lambda rows: rules.new_texts(rows, wanted, None),
             lambda rows, embeddings: rules.restore(rows, drafts, embeddings, self.max_items),
-            _on_batch(on_progress, len(drafts))
+            texts=len(drafts),
+            on_batch=_on_batch(on_progress, len(drafts)),
         )
         if on_progress and drafts:
             on_progress(len(drafts), len(drafts))
@@ -244,6 +248,8 @@ class BuiltinProvider:
         key: str,
         needed: Callable[[Rows], Collection[str]],
         apply: Callable[[Rows, Embeddings], T],
+        *,
+        texts: int = 1,
         on_batch: Callable[[int], object] | None = None,
     ) -> T:
         """Apply a change for which texts have to be embedded first; here, none have."""

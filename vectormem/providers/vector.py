@@ -14,7 +14,7 @@ from vectormem.index.array import Matrix
 from vectormem.index.vectors import Wanted
 from vectormem.items import MemoryItem
 from vectormem.providers.base import BuiltinProvider, Origin, Progress
-from vectormem.stores.rows import Embedding, Embeddings, Row, Rows, T, VectorKind, VectorStore, item_of
+from vectormem.stores.rows import BRIEF, Embedding, Embeddings, Row, Rows, T, VectorKind, VectorStore, item_of
 
 logger = logging.getLogger("vectormem")
 
@@ -64,7 +64,7 @@ class VectorProvider(BuiltinProvider):
                         on_progress(done, max(done, total))
         except EmbeddingError as error:
             raise EmbeddingError(
-                f"{error}; {done} of {total} items were reindexed and stay so, call reindex() again for the rest",
+                f"{error}; {done} of {total} items were reindexed and stay so, call reindex() again for the rest"
             ) from error
         return done
 
@@ -101,11 +101,13 @@ class VectorProvider(BuiltinProvider):
         key: str,
         needed: Callable[[Rows], Collection[str]],
         apply: Callable[[Rows, Embeddings], T],
+        *,
+        texts: int = 1,
         on_batch: Callable[[int], object] | None = None,
     ) -> T:
         """Embed what the change needs, then apply it; what others changed meanwhile is looked at again."""
         embeddings: dict[str, Embedding] = {}
-        missing = list(await self._items.read(key, needed))
+        missing = list(await self._items.read(key, needed, brief=texts <= BRIEF))
         while True:
             embeddings |= await self._embed(missing, on_batch)
             outcome = await self._items.change(key, partial(_apply_or_ask, needed, apply, embeddings))
@@ -114,13 +116,13 @@ class VectorProvider(BuiltinProvider):
             missing = outcome.texts
 
     async def _embed(
-        self, texts: Sequence[str], on_batch: Callable[[int], object] | None = None,
+        self, texts: Sequence[str], on_batch: Callable[[int], object] | None = None
     ) -> dict[str, Embedding]:
         vectors = await self._embed_checked(texts, on_batch=on_batch)
         return {text: Embedding(self.embedder.id, vector) for text, vector in zip(texts, vectors, strict=True)}
 
     async def _embed_checked(
-        self, texts: Sequence[str], *, kind: Kind = "document", on_batch: Callable[[int], object] | None = None,
+        self, texts: Sequence[str], *, kind: Kind = "document", on_batch: Callable[[int], object] | None = None
     ) -> Matrix:
         vectors = await embed(self.embedder, texts, kind=kind, on_batch=on_batch)
         if len(vectors):

@@ -22,10 +22,7 @@ async def list_items(slot: MemorySlot, key: str, *, limit: int, query: str | Non
 
 
 async def remember_item(
-    slot: MemorySlot,
-    key: str,
-    text: str,
-    metadata: dict[str, JsonValue] | None,
+    slot: MemorySlot, key: str, text: str, metadata: dict[str, JsonValue] | None
 ) -> tuple[MemoryItem, bool]:
     """Store an item; with `item_key`, in place of the one it matches. Return it and whether it replaced one."""
     with _translated(slot):
@@ -47,11 +44,7 @@ async def forget_item(slot: MemorySlot, key: str, item_id: str) -> bool:
 
 
 async def _replace(
-    provider: MemoryProvider,
-    key: str,
-    text: str,
-    metadata: dict[str, JsonValue],
-    fields: Sequence[str],
+    provider: MemoryProvider, key: str, text: str, metadata: dict[str, JsonValue], fields: Sequence[str]
 ) -> tuple[MemoryItem, bool]:
     """Replace in a custom provider: in place where it can upsert, else by removing and adding, not at once."""
     wanted = field_values(metadata, fields)

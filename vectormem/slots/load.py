@@ -41,7 +41,7 @@ def _slot_in(path: Path) -> MemorySlot:
     if len(found) != 1:
         raise MemoryInvalidError(
             f"{path} must hold one MemorySlot, or one dict of options with a scope and a provider; "
-            f"it holds {len(found)}",
+            f"it holds {len(found)}"
         )
     if isinstance(found[0], MemorySlot):
         return found[0]

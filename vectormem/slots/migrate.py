@@ -30,10 +30,7 @@ class MigrationResult:
 
 
 async def migrate_memory_keys(
-    slot: MemorySlot,
-    *,
-    contexts: Sequence[MemoryContext] = (),
-    remove_legacy: bool = False,
+    slot: MemorySlot, *, contexts: Sequence[MemoryContext] = (), remove_legacy: bool = False
 ) -> MigrationResult:
     """Copy the items under a slot's bare scope keys to its current keys, oldest first; safe at every start.
 

@@ -39,7 +39,7 @@ def item_schema(schema: object) -> ItemSchema:
     if isinstance(schema, type) and (issubclass(schema, BaseModel) or dataclasses.is_dataclass(schema)):
         return TypedItemSchema(schema)
     raise MemoryInvalidError(
-        f"item_schema must be a pydantic model class, dataclass, TypedDict or JSON Schema, not {schema!r}",
+        f"item_schema must be a pydantic model class, dataclass, TypedDict or JSON Schema, not {schema!r}"
     )
 
 
@@ -115,7 +115,7 @@ def _validator(schema: dict[str, Any]) -> Validator:
 def _check_object(schema: Mapping[str, Any]) -> None:
     if schema.get("type", "object") != "object" or not schema:
         raise MemoryInvalidError(
-            f"item_schema must describe an object, since it is the input of a tool; not {schema!r}",
+            f"item_schema must describe an object, since it is the input of a tool; not {schema!r}"
         )
 
 

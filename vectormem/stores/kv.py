@@ -48,7 +48,7 @@ class KVStore(ForkAware, ItemStore):
         self._binding = binding
         self._locks: dict[str, AsyncLock] = {}
 
-    async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
+    async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
         async with _translated(scope_key):
             return work(await self._load(self._resolve(), scope_key))
 

@@ -17,7 +17,7 @@ class DictStore(ForkAware, VectorStore):
         self._lock = threading.Lock()
         self._tables: dict[str, Table] = {}
 
-    async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
+    async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
         return self._with_table(scope_key, work)
 
     async def search(self, scope_key: str, kind: VectorKind, wanted: Wanted) -> Found:

@@ -70,6 +70,10 @@ class Found(NamedTuple):
     skipped: int
 
 
+BRIEF = 100
+"""Rows that a store may read where it is called, without a thread: tens of microseconds."""
+
+
 class Rows(Protocol):
     """The rows of one key. Each method sees what the ones before it changed."""
 
@@ -137,8 +141,11 @@ class Rows(Protocol):
 class ItemStore(Protocol):
     """Where rows live, and what "at once" means there."""
 
-    async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
-        """Return `work(rows)` on one consistent state of the key; `work` changes nothing."""
+    async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
+        """Return `work(rows)` on one consistent state of the key; `work` changes nothing.
+
+        `brief` says that it looks at some hundred rows at most, so that it need not go to a thread.
+        """
         ...
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:

@@ -89,7 +89,7 @@ def _acquire(path: Path) -> tuple[_HeldLock, bool]:
         if time.monotonic() >= deadline:
             raise StorageFailedError(
                 f"the lock file {path} was held for {TIMEOUT_SECONDS:.0f} seconds by {_owner(path)}; if that process "
-                f"is gone, the lock is taken over {STALE_SECONDS:.0f} seconds after its last sign of life",
+                f"is gone, the lock is taken over {STALE_SECONDS:.0f} seconds after its last sign of life"
             )
         time.sleep(random.uniform(wait / 2, wait))
         wait, waited = min(wait * 2, _LONGEST_WAIT), True

@@ -29,7 +29,7 @@ class FileStore(ForkAware, ItemStore):
         self._folder = Path(folder).absolute()
         self._locks = FileLocks()
 
-    async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
+    async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
         return await run_in_thread(self._read, scope_key, work)
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:

@@ -20,8 +20,13 @@ class SqliteItems(VectorStore):
         self._owned = owned
         self._search = SqliteSearch(store)
 
-    async def read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
-        return await run_in_thread(self._store.read, lambda connection: work(SqlRows(connection, scope_key)))
+    async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
+        def look(connection: apsw.Connection) -> T:
+            return work(SqlRows(connection, scope_key))
+
+        if brief and self._store.reads_never_wait:
+            return self._store.read(look)
+        return await run_in_thread(self._store.read, look)
 
     async def search(self, scope_key: str, kind: VectorKind, wanted: Wanted) -> Found:
         return await self._search.find(scope_key, kind, wanted)

@@ -7,7 +7,7 @@ import apsw
 from vectormem.concurrency import run_in_thread
 from vectormem.index.search import Hit
 from vectormem.index.vectors import INLINE_COST, VectorIndex, Wanted
-from vectormem.stores.rows import Found, VectorKind
+from vectormem.stores.rows import BRIEF, Found, VectorKind
 from vectormem.stores.sqlite.cache import CachedIndex, State
 from vectormem.stores.sqlite.rows import SqlRows
 from vectormem.stores.sqlite.scan import scan
@@ -16,7 +16,6 @@ from vectormem.stores.sqlite.vectors import SqlVectors
 
 _LOADED_AT_ONCE = 10_000
 _QUERIES_BEFORE_LOADING = 2
-_MOST_INLINE_ROWS = 100
 _MOST_INLINE_CHANGES = 100
 
 
@@ -50,8 +49,10 @@ class SqliteSearch:
     def _is_quick(self, scope_key: str, kind: VectorKind, wanted: Wanted) -> bool:
         entry = self._store.cache.peek(scope_key, kind)
         index = None if entry is None else entry.index
-        few = wanted.limit is not None and wanted.limit <= _MOST_INLINE_ROWS
-        return index is not None and few and index.cost <= INLINE_COST and index.can_answer(wanted)
+        few = wanted.limit is not None and wanted.limit <= BRIEF
+        if index is None or not few or not self._store.reads_never_wait:
+            return False
+        return index.cost <= INLINE_COST and index.can_answer(wanted)
 
     def _find(self, scope_key: str, kind: VectorKind, wanted: Wanted, *, inline: bool) -> Found:
         def work(connection: apsw.Connection) -> Found:

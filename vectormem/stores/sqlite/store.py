@@ -50,9 +50,14 @@ class SqliteStore(ForkAware):
             migrate(writer, self.path)
             self._writer = writer
 
+    @property
+    def reads_never_wait(self) -> bool:
+        """Whether readers have connections of their own, so that no writer holds them up."""
+        return self.path != MEMORY
+
     def read(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)` on one consistent state of the database. It blocks."""
-        if self.path == MEMORY:
+        if not self.reads_never_wait:
             return self.write(work)
         with translated(self.path):
             connection = self._take_reader()
