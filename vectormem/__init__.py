@@ -1,31 +1,35 @@
 """Memory for AI agents: named slots of short texts, found by words or by meaning, embedded in your process."""
 
-from vectormem.blocking import blocking
-from vectormem.errors import (
-    EmbeddingError,
-    MemoryInvalidError,
-    MissingExtraError,
-    StorageFailedError,
-    ToolInputError,
-    VectorMemError,
-)
-from vectormem.items import MemoryItem
-from vectormem.providers.builtin import (
-    FileMemory,
-    InMemoryMemory,
-    InMemoryVectorMemory,
-    KVMemory,
-    SqliteMemory,
-    SqliteVectorMemory,
-)
-from vectormem.providers.protocol import MemoryProvider, UpsertProvider
-from vectormem.slots.define import Expose, MemorySlot, Recall, define_memory, memory_key
-from vectormem.slots.load import load_memory_slots
-from vectormem.slots.migrate import MigrationResult, migrate_memory_keys
-from vectormem.slots.run import MemoryRun
-from vectormem.slots.scope import MemoryContext, Scope
-from vectormem.slots.tools import MemoryTool
-from vectormem.stores.sqlite.store import SqliteStore
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vectormem.errors import (
+        EmbeddingError,
+        MemoryInvalidError,
+        MissingExtraError,
+        StorageFailedError,
+        ToolInputError,
+        VectorMemError,
+    )
+    from vectormem.items import MemoryItem
+    from vectormem.providers.builtin import (
+        FileMemory,
+        InMemoryMemory,
+        InMemoryVectorMemory,
+        KVMemory,
+        SqliteMemory,
+        SqliteVectorMemory,
+    )
+    from vectormem.providers.protocol import MemoryProvider, UpsertProvider
+    from vectormem.slots.define import Expose, MemorySlot, Recall, define_memory, memory_key
+    from vectormem.slots.load import load_memory_slots
+    from vectormem.slots.migrate import MigrationResult, migrate_memory_keys
+    from vectormem.slots.run import MemoryRun
+    from vectormem.slots.scope import MemoryContext, Scope
+    from vectormem.slots.tools import MemoryTool
+    from vectormem.stores.sqlite.store import SqliteStore
+    from vectormem.sync import blocking
 
 __all__ = [
     "EmbeddingError",
@@ -58,3 +62,60 @@ __all__ = [
     "memory_key",
     "migrate_memory_keys",
 ]
+
+_HOMES = {
+    "vectormem.errors": (
+        "EmbeddingError",
+        "MemoryInvalidError",
+        "MissingExtraError",
+        "StorageFailedError",
+        "ToolInputError",
+        "VectorMemError",
+    ),
+    "vectormem.items": ("MemoryItem",),
+    "vectormem.providers.builtin": (
+        "FileMemory",
+        "InMemoryMemory",
+        "InMemoryVectorMemory",
+        "KVMemory",
+        "SqliteMemory",
+        "SqliteVectorMemory",
+    ),
+    "vectormem.providers.protocol": (
+        "MemoryProvider",
+        "UpsertProvider",
+    ),
+    "vectormem.slots.define": (
+        "Expose",
+        "MemorySlot",
+        "Recall",
+        "define_memory",
+        "memory_key",
+    ),
+    "vectormem.slots.load": ("load_memory_slots",),
+    "vectormem.slots.migrate": (
+        "MigrationResult",
+        "migrate_memory_keys",
+    ),
+    "vectormem.slots.run": ("MemoryRun",),
+    "vectormem.slots.scope": (
+        "MemoryContext",
+        "Scope",
+    ),
+    "vectormem.slots.tools": ("MemoryTool",),
+    "vectormem.stores.sqlite.store": ("SqliteStore",),
+    "vectormem.sync": ("blocking",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import vectormem` costs next to nothing."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'vectormem' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

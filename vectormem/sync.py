@@ -3,12 +3,13 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from vectormem.concurrency import ForkAware
 from vectormem.errors import MemoryInvalidError
 from vectormem.providers.base import BuiltinProvider
-from vectormem.providers.protocol import MemoryProvider
+from vectormem.providers.protocol import MemoryProvider, UpsertProvider
 from vectormem.providers.vector import VectorProvider
 from vectormem.slots.run import MemoryRun
 from vectormem.slots.tools import MemoryTool
@@ -68,16 +69,16 @@ class _Verb(Generic[TargetT, P, R]):
             return self  # type: ignore[return-value]  # seen by documentation tools only
         verb = getattr(instance.target, self._name)
 
+        @wraps(verb)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            result: R = _loop_thread.run(_awaited(verb(*args, **kwargs)))
+            result: R = _loop_thread.run(_awaited(verb, *args, **kwargs))
             return result
 
-        call.__name__, call.__doc__ = self._name, self.__doc__
         return call
 
 
-async def _awaited(value: Awaitable[R]) -> R:
-    return await value
+async def _awaited(verb: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+    return await verb(*args, **kwargs)
 
 
 class _Blocking(Generic[TargetT]):
@@ -96,11 +97,16 @@ class BlockingProvider(_Blocking[MemoryProvider]):
     remove = _Verb(MemoryProvider.remove)
 
 
-class BlockingMemory(BlockingProvider):
+class BlockingUpsertProvider(BlockingProvider):
+    """A provider that can replace in place, blocking."""
+
+    upsert = _Verb(UpsertProvider.upsert)
+
+
+class BlockingMemory(BlockingUpsertProvider):
     """A built-in provider, blocking."""
 
     add_many = _Verb(BuiltinProvider.add_many)
-    upsert = _Verb(BuiltinProvider.upsert)
     get = _Verb(BuiltinProvider.get)
     count = _Verb(BuiltinProvider.count)
     clear = _Verb(BuiltinProvider.clear)
@@ -156,6 +162,8 @@ def blocking(target: MemoryRun) -> BlockingRun: ...
 @overload
 def blocking(target: MemoryTool) -> BlockingTool: ...
 @overload
+def blocking(target: UpsertProvider) -> BlockingUpsertProvider: ...
+@overload
 def blocking(target: MemoryProvider) -> BlockingProvider: ...
 def blocking(target: object) -> object:
     """Return an object with the same verbs that blocks until they are done.
@@ -165,7 +173,7 @@ def blocking(target: object) -> object:
     cannot be driven from there.
     """
     for kind, face in _FACES:
-        if isinstance(target, kind):
+        if isinstance(target, kind) and not isinstance(target, type):
             return face(target)
     raise MemoryInvalidError(f"blocking() takes a provider, a MemoryRun or a MemoryTool, not {target!r}")
 
@@ -175,5 +183,6 @@ _FACES: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (BuiltinProvider, BlockingMemory),
     (MemoryRun, BlockingRun),
     (MemoryTool, BlockingTool),
+    (UpsertProvider, BlockingUpsertProvider),
     (MemoryProvider, BlockingProvider),
 )

@@ -1,0 +1,1 @@
+"""The measurements, one kind of row a file."""
