@@ -12,6 +12,7 @@ from vectormem.checks import check_positive
 from vectormem.errors import EmbeddingError, MemoryInvalidError, VectorMemError
 from vectormem.index.array import Matrix
 
+_BOOLS = {bool, np.bool_}
 _DEFAULT_BATCH = 96
 _ROWS_AT_ONCE = 512  # so that the float64 copy stays in the processor's cache
 _SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-200, 1e200
@@ -105,12 +106,14 @@ def _as_array(result: object) -> object:
     if isinstance(result, str | bytes) or not hasattr(result, "__iter__"):
         return result
     parts = list(result)
+    if not _BOOLS.isdisjoint(map(type, parts)):
+        raise TypeError("a bool is no number")
     return [_as_array(part) for part in parts] if parts and hasattr(parts[0], "__iter__") else parts
 
 
 def _unit_rows(embedder: Embedder, matrix: NDArray[Any]) -> Matrix:
     """Scale each row to length 1; a row whose squares would overflow or vanish by its largest value first."""
-    wide = matrix.astype(np.float64)
+    wide = matrix.astype(np.float64, order="C")
     squares = np.einsum("ij,ij->i", wide, wide)
     if not all(_SMALLEST_SQUARE < square < _LARGEST_SQUARE for square in squares.tolist()):  # NaN is not either
         if not np.isfinite(wide).all():
@@ -122,4 +125,5 @@ def _unit_rows(embedder: Embedder, matrix: NDArray[Any]) -> Matrix:
         wide = wide / np.where(largest == 0, 1, largest)
         squares = np.einsum("ij,ij->i", wide, wide)
         squares[squares == 0] = 1
-    return (wide / np.sqrt(squares)[:, None]).astype(np.float32)
+    unit: Matrix = (wide / np.sqrt(squares)[:, None]).astype(np.float32)
+    return unit

@@ -34,9 +34,9 @@ def item_schema(schema: object) -> ItemSchema:
     """Return the schema that `define_memory(item_schema=...)` names. Raises MemoryInvalidError for others."""
     if isinstance(schema, Mapping):
         return JsonItemSchema(schema)
-    if isinstance(schema, type) and is_typeddict(schema):
-        return TypedItemSchema(supported_typed_dict(schema))
-    if isinstance(schema, type) and (issubclass(schema, BaseModel) or dataclasses.is_dataclass(schema)):
+    if isinstance(schema, type) and (
+        issubclass(schema, BaseModel) or dataclasses.is_dataclass(schema) or is_typeddict(schema)
+    ):
         return TypedItemSchema(schema)
     raise MemoryInvalidError(
         f"item_schema must be a pydantic model class, dataclass, TypedDict or JSON Schema, not {schema!r}"
@@ -64,9 +64,9 @@ class TypedItemSchema:
 
     def __init__(self, kind: type) -> None:
         try:
-            self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
+            self._adapter: TypeAdapter[Any] = TypeAdapter(supported_typed_dict(kind) if is_typeddict(kind) else kind)
             self._schema = self._adapter.json_schema(by_alias=True)
-        except (PydanticUserError, NameError, TypeError) as error:
+        except (PydanticUserError, NameError, TypeError, RecursionError) as error:
             raise MemoryInvalidError(f"item_schema {kind.__name__} has no JSON Schema: {error}") from error
         _check_object(self._schema)
 

@@ -20,6 +20,8 @@ def _rebuilt(kind: Any) -> Any:
     fields = {name: _field(hint, name in kind.__required_keys__) for name, hint in hints.items()}
     rebuilt = typing_extensions.TypedDict(kind.__name__, fields)  # type: ignore[misc]  # made at run time
     rebuilt.__doc__ = kind.__doc__
+    if config := getattr(kind, "__pydantic_config__", None):
+        rebuilt.__pydantic_config__ = config  # type: ignore[attr-defined]  # pydantic reads it there
     return rebuilt
 
 

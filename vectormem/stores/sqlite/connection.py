@@ -4,13 +4,15 @@ import os
 import random
 import time
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
 
 import apsw
 
 MEMORY = ":memory:"
 
 _PAGE_BYTES = 16_384
-_CACHE_KIB = 32_768  # large enough for the index pages of a bulk write
+_WRITER_CACHE_KIB = 16_384  # large enough for the index pages of a bulk write
 _WAL_BYTES_KEPT = 16 * 2**20
 _OPEN_SECONDS = 30.0
 
@@ -25,11 +27,26 @@ def create_private(path: str) -> None:
 
 def connect(path: str, busy_seconds: float) -> apsw.Connection:
     """Open a connection that waits for locks, writes durably and overwrites what it deletes."""
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    if _is_sealed(path):
+        target, flags = f"file:{quote(path)}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    else:
+        target, flags = path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    connection = apsw.Connection(target, flags=flags)
     connection.set_busy_handler(_patience(busy_seconds))
     for pragma in _pragmas():
         connection.execute(f"PRAGMA {pragma}")
     return connection
+
+
+def _is_sealed(path: str) -> bool:
+    """Whether the file lies in a folder where not even a reader may create the files it shares with writers."""
+    file = Path(path)
+    return file.exists() and not os.access(file.parent, os.W_OK) and not Path(f"{path}-wal").exists()
+
+
+def enlarge_cache(connection: apsw.Connection) -> None:
+    """Give the connection that writes room for the pages that a bulk write touches again and again."""
+    connection.execute(f"PRAGMA cache_size=-{_WRITER_CACHE_KIB}")
 
 
 def _pragmas() -> tuple[str, ...]:
@@ -38,7 +55,6 @@ def _pragmas() -> tuple[str, ...]:
         "secure_delete=ON",
         "foreign_keys=ON",
         "synchronous=FULL",
-        f"cache_size=-{_CACHE_KIB}",
     )
 
 

@@ -13,7 +13,7 @@ from vectormem.checks import check_positive
 from vectormem.concurrency import ForkAware, run_in_thread
 from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.sqlite.cache import IndexCache
-from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, use_wal
+from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, enlarge_cache, use_wal
 from vectormem.stores.sqlite.errors import translated
 from vectormem.stores.sqlite.schema import check_version, migrate
 
@@ -46,7 +46,7 @@ class SqliteStore(ForkAware):
         with translated(self.path):
             if self.path != MEMORY:
                 create_private(self.path)
-            writer = self._connect()
+            writer = self._connect_writer()
             migrate(writer, self.path)
             self._writer = writer
 
@@ -71,7 +71,7 @@ class SqliteStore(ForkAware):
         with self._writing, translated(self.path):
             self._check_open()
             if self._writer is None:
-                self._writer = self._connect()
+                self._writer = self._connect_writer()
             return _in_transaction(self._writer, "BEGIN IMMEDIATE", work)
 
     def close(self) -> None:
@@ -106,8 +106,13 @@ class SqliteStore(ForkAware):
     def _connect(self) -> apsw.Connection:
         connection = connect(self.path, self._busy_seconds)
         check_version(connection, self.path)
-        if self.path != MEMORY:
+        if self.path != MEMORY and not connection.readonly("main"):
             use_wal(connection)
+        return connection
+
+    def _connect_writer(self) -> apsw.Connection:
+        connection = self._connect()
+        enlarge_cache(connection)
         return connection
 
     def _take_reader(self) -> apsw.Connection:
