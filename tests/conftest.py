@@ -68,6 +68,23 @@ class FixedEmbedder:
         return np.array([self.vectors.get(text, self.default) for text in texts], np.float32)
 
 
+class Returning:
+    """An embedder that returns what the test says, or raises it, and records its calls."""
+
+    id = "returning"
+
+    def __init__(self, result, **attributes):
+        self._result = result
+        self.calls = []
+        vars(self).update(attributes)
+
+    async def embed(self, texts, *, kind="document"):
+        self.calls.append((list(texts), kind))
+        if isinstance(self._result, BaseException):
+            raise self._result
+        return self._result(texts) if callable(self._result) else self._result
+
+
 @dataclass
 class Place:
     """Where one kind of memory keeps its items; `open` gives a memory there, again and again."""

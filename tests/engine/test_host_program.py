@@ -57,6 +57,7 @@ def test_a_large_key_is_answered_cold_and_loaded_in_the_background(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "_LOADED_AT_ONCE", 50)
+    monkeypatch.setattr(search, "_LOADED_IN_PLACE", 50)
 
     async def main() -> None:
         with SqliteStore(tmp_path / "m.db") as store:

@@ -81,7 +81,8 @@ def test_a_key_larger_than_the_budget_keeps_codes_only_and_reads_candidates_from
         with SqliteStore(tmp_path / "m.db", cache_bytes=400_000) as store:
             memory = SqliteVectorMemory(store, embedder=embedder, max_items=None, min_score=-1)
             await memory.add_many("k", [str(i) for i in range(3_000)])
-            await memory.list("k", query="q0", limit=1)
+            for _ in range(2):
+                await memory.list("k", query="q0", limit=1)
             entry = store.cache.peek("k", VectorKind("lookup", DIMENSIONS))
             assert entry is not None
             assert entry.index is not None

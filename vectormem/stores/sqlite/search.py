@@ -14,7 +14,8 @@ from vectormem.stores.sqlite.scan import scan
 from vectormem.stores.sqlite.store import SqliteStore
 from vectormem.stores.sqlite.vectors import SqlVectors
 
-_LOADED_AT_ONCE = 10_000
+_LOADED_AT_ONCE = 500
+_LOADED_IN_PLACE = 10_000
 _QUERIES_BEFORE_LOADING = 2
 _MOST_INLINE_CHANGES = 100
 
@@ -30,8 +31,9 @@ class _NotInlineError(Exception):
 class SqliteSearch:
     """The search over the vectors of one store.
 
-    A small key is loaded by its first query. A large one is searched in SQL at first, and loaded in the
-    background when queries come again. A loaded index takes in what changed in the file before each search.
+    The first query of a key is answered in SQL, unless loading the key is as quick. When queries come
+    again, the key is loaded, a large one in the background. A loaded index takes in what changed in the
+    file before each search.
     """
 
     def __init__(self, store: SqliteStore) -> None:
@@ -71,12 +73,10 @@ class SqliteSearch:
     def _nearest(self, rows: SqlRows, vectors: SqlVectors, wanted: Wanted, *, inline: bool) -> tuple[list[Hit], int]:
         with self._store.cache.use(rows.scope_key, vectors.kind) as entry:
             self._follow(entry, rows, vectors, inline=inline)
-            if entry.index is None and rows.count() <= _LOADED_AT_ONCE:
-                entry.set(self._load(rows, vectors), rows.state)
+            if entry.index is None:
+                self._warm_up(entry, rows, vectors)
             if entry.index is not None and entry.index.can_answer(wanted):
                 return entry.index.nearest(wanted, vectors.of), len(entry.index)
-            if entry.index is None:
-                self._warm_up(entry, rows.scope_key, vectors.kind)
         hits = scan(vectors, wanted)
         is_full = wanted.limit is not None and len(hits) == wanted.limit
         return hits, rows.count() if is_full else vectors.count()
@@ -110,15 +110,17 @@ class SqliteSearch:
             index.append(seqs, matrix)
         return index
 
-    def _warm_up(self, entry: CachedIndex, scope_key: str, kind: VectorKind) -> None:
-        """Load the key in the background, once queries have shown that it is in use."""
+    def _warm_up(self, entry: CachedIndex, rows: SqlRows, vectors: SqlVectors) -> None:
+        """Load the key where that is quick, or once queries have shown that it is in use."""
         entry.cold_queries += 1
-        if entry.cold_queries < _QUERIES_BEFORE_LOADING or entry.is_loading:
+        if entry.cold_queries < _QUERIES_BEFORE_LOADING and rows.count() > _LOADED_AT_ONCE:
             return
-        entry.is_loading = True
-        threading.Thread(
-            target=self._load_in_background, args=(entry, scope_key, kind), name="vectormem-load", daemon=True
-        ).start()
+        if rows.count() <= _LOADED_IN_PLACE:
+            entry.set(self._load(rows, vectors), rows.state)
+        elif not entry.is_loading:
+            entry.is_loading = True
+            load, args = self._load_in_background, (entry, rows.scope_key, vectors.kind)
+            threading.Thread(target=load, args=args, name="vectormem-load", daemon=True).start()
 
     def _load_in_background(self, entry: CachedIndex, scope_key: str, kind: VectorKind) -> None:
         def work(connection: apsw.Connection) -> tuple[VectorIndex, State]:
