@@ -1,0 +1,1 @@
+"""The command line: `vectormem`, or `python -m vectormem`."""

@@ -1,0 +1,175 @@
+"""The checks of `doctor`: what a database file holds, what is wrong with it, and what to do about it."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from vectormem.cli.inspection import VectorCount, key_counts, vector_counts
+from vectormem.cli.output import counted
+from vectormem.stores.sqlite.schema import MIGRATIONS
+
+_MOST_MESSAGES = 10
+_SALVAGE = "restore a copy, or `vectormem export --all-keys` what can be read and `import` that into a new file"
+
+
+class Level(StrEnum):
+    """Whether something has to be done."""
+
+    PROBLEM = "problem"
+    NOTE = "note"
+
+
+class Finding(NamedTuple):
+    """What a check found, and what to do about it."""
+
+    level: Level
+    check: str
+    message: str
+    advice: str
+
+
+@dataclass
+class Checkup:
+    """What a database file holds, and the findings on it."""
+
+    path: Path
+    schema_version: int | None = None
+    keys: int = 0
+    items: int = 0
+    vectors: list[VectorCount] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def without_vector(self) -> int:
+        """The number of items that no embedder has embedded."""
+        return self.items - sum(count.vectors for count in self.vectors)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether no problem was found."""
+        return all(finding.level is not Level.PROBLEM for finding in self.findings)
+
+
+def examine(path: Path, *, key: str | None, reindex: str) -> Checkup:
+    """Check a file without changing or creating anything; `reindex` is the command to advise.
+
+    With `key`, items and vectors are counted in that key only.
+    """
+    checkup = Checkup(path)
+    checkup.findings += _check_mode(path)
+    try:
+        with closing(_open_untouched(path)) as connection:
+            connection.execute("BEGIN")
+            _examine_tables(connection, checkup, key, reindex)
+    except apsw.NotADBError:
+        checkup.findings.append(_problem("sqlite", "it is no SQLite database", "check the path, or restore a copy"))
+    except apsw.Error as error:
+        checkup.findings.append(_problem("sqlite", f"it cannot be read: {error}", _SALVAGE))
+    return checkup
+
+
+def _open_untouched(path: Path) -> apsw.Connection:
+    """Open a file for reading. Where no log lies beside it, SQLite is kept from putting one there."""
+    has_log = any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal"))
+    uri = f"{path.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
+    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    connection.set_busy_timeout(5_000)
+    return connection
+
+
+def _examine_tables(connection: apsw.Connection, checkup: Checkup, key: str | None, reindex: str) -> None:
+    version = checkup.schema_version = int(connection.execute("PRAGMA user_version").get)
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")}
+    checkup.findings += _check_integrity(connection)
+    checkup.findings += _check_schema(version, tables)
+    if version > len(MIGRATIONS) or "memory_items" not in tables:
+        return
+    checkup.findings += [*_check_orphans(connection), *_check_counters(connection)]
+    counts = key_counts(connection, key)
+    checkup.keys, checkup.items = len(counts), sum(count.items for count in counts)
+    if "memory_vectors" in tables:
+        checkup.vectors = vector_counts(connection, key)
+        checkup.findings += [*_check_lengths(connection), *_check_coverage(checkup, reindex)]
+
+
+def _check_mode(path: Path) -> Iterator[Finding]:
+    if os.name != "posix":
+        return
+    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        if file.exists() and (mode := stat.S_IMODE(file.stat().st_mode)) & 0o077:
+            message = f"other users may use {file}: its mode is {mode:04o}, not 0600"
+            yield _problem("mode", message, f"chmod 600 {file}")
+
+
+def _check_integrity(connection: apsw.Connection) -> Iterator[Finding]:
+    for (message,) in connection.execute(f"PRAGMA integrity_check({_MOST_MESSAGES})"):
+        if message != "ok":
+            yield _problem("integrity", f"the file is damaged: {message}", _SALVAGE)
+
+
+def _check_schema(version: int, tables: set[str]) -> Iterator[Finding]:
+    known = len(MIGRATIONS)
+    if version > known:
+        message = f"schema version {version} is newer than {known}, the newest known here"
+        yield _problem("schema", message, "upgrade vectormem")
+    elif "memory_items" not in tables:
+        advice = "check the path; `vectormem add` would put them into this file"
+        yield _problem("schema", "it is a SQLite database without vectormem's tables", advice)
+    elif version < known:
+        message = f"schema version {version} is older than {known}"
+        yield Finding(
+            Level.NOTE,
+            "schema",
+            message,
+            "nothing: the next command that opens the file brings it up to date",
+        )
+
+
+def _check_orphans(connection: apsw.Connection) -> Iterator[Finding]:
+    found: dict[tuple[str, str], int] = {}
+    for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+        found[table, parent] = found.get((table, parent), 0) + 1
+    for (table, parent), count in found.items():
+        belong = "belongs" if count == 1 else "belong"
+        yield _problem("orphans", f"{counted(count, 'row')} of {table} {belong} to no row of {parent}", _SALVAGE)
+
+
+def _check_counters(connection: apsw.Connection) -> Iterator[Finding]:
+    differing = connection.execute(
+        "SELECT k.key, k.items, count(i.seq), k.last_seq, max(i.seq) FROM memory_keys AS k"
+        " LEFT JOIN memory_items AS i ON i.key_id=k.id GROUP BY k.id"
+        " HAVING k.items<>count(i.seq) OR k.last_seq<max(i.seq) ORDER BY k.key"
+    )
+    for key, items, rows, last, highest in differing:
+        message = f"key {key!r} counts {items} items up to number {last}; there are {rows}, up to {highest}"
+        yield _problem("counts", message, _SALVAGE)
+
+
+def _check_lengths(connection: apsw.Connection) -> Iterator[Finding]:
+    broken = connection.execute("SELECT count(*) FROM memory_vectors WHERE length(embedding) % 4 OR embedding=x''").get
+    if broken:
+        yield _problem("vectors", f"{broken} vectors are no whole number of float32 values", _SALVAGE)
+
+
+def _check_coverage(checkup: Checkup, reindex: str) -> Iterator[Finding]:
+    if checkup.without_vector > 0:
+        message = f"{counted(checkup.without_vector, 'item')} without a vector, which a search by meaning passes over"
+        yield Finding(Level.NOTE, "vectors", message, f"if they are to be found by meaning: {reindex}")
+    kinds: dict[str, int] = {}
+    for count in checkup.vectors:
+        kinds[count.key] = kinds.get(count.key, 0) + 1
+    if mixed := sorted(key for key, number in kinds.items() if number > 1):
+        named = ", ".join(map(repr, mixed[:_MOST_MESSAGES]))
+        message = f"{len(mixed)} keys hold vectors of several embedders, and a search compares those of one: {named}"
+        yield Finding(Level.NOTE, "vectors", message, f"with the embedder in use: {reindex}")
+
+
+def _problem(check: str, message: str, advice: str) -> Finding:
+    return Finding(Level.PROBLEM, check, message, advice)

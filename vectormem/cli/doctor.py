@@ -1,0 +1,87 @@
+"""The command `doctor`."""
+
+from shlex import quote
+from typing import Any
+
+import typer
+
+from vectormem.cli.checkup import Checkup, Level, examine
+from vectormem.cli.opening import check_exists
+from vectormem.cli.options import (
+    DEFAULT_DATABASE,
+    DEFAULT_EMBEDDER,
+    DatabaseOption,
+    EmbedderOption,
+    JsonOption,
+    OnlyKeyOption,
+)
+from vectormem.cli.output import counted, print_json, print_line, shown
+from vectormem.stores.sqlite.schema import MIGRATIONS
+
+_COLORS = {Level.PROBLEM: "red", Level.NOTE: "yellow"}
+
+
+def doctor(
+    db: DatabaseOption = DEFAULT_DATABASE,
+    key: OnlyKeyOption = None,
+    embedder: EmbedderOption = DEFAULT_EMBEDDER,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a database file, and say what to do about what is wrong. Nothing is changed.
+
+    Looked at: whether it is SQLite, its schema version, its integrity,
+    rows without their parents, counters, vectors, and who may read it.
+    The exit status is 1 where there is a problem.
+
+    Example: vectormem doctor --db agent.db
+    """
+    check_exists(db)
+    options = ["--db", str(db), *(["--key", key] if key is not None else []), "--embedder", embedder.spec]
+    checkup = examine(db, key=key, reindex=f"vectormem reindex {' '.join(map(quote, options))}")
+    if as_json:
+        print_json(_document(checkup))
+    else:
+        _print(checkup)
+    if not checkup.is_sound:
+        raise typer.Exit(1)
+
+
+def _document(checkup: Checkup) -> dict[str, Any]:
+    embedders = [
+        {"embedder": name, "dimensions": dimensions, "vectors": count}
+        for (name, dimensions), count in _by_embedder(checkup).items()
+    ]
+    return {
+        "path": str(checkup.path),
+        "ok": checkup.is_sound,
+        "schema_version": checkup.schema_version,
+        "current_schema_version": len(MIGRATIONS),
+        "keys": checkup.keys,
+        "items": checkup.items,
+        "embedders": embedders,
+        "without_vector": checkup.without_vector,
+        "findings": [finding._asdict() for finding in checkup.findings],
+    }
+
+
+def _print(checkup: Checkup) -> None:
+    version = "unknown" if checkup.schema_version is None else checkup.schema_version
+    print_line(f"{shown(str(checkup.path))}: schema version {version}, current is {len(MIGRATIONS)}")
+    print_line(
+        f"{counted(checkup.keys, 'key')}, {counted(checkup.items, 'item')}, {checkup.without_vector} without a vector"
+    )
+    for (name, dimensions), count in _by_embedder(checkup).items():
+        print_line(f"{counted(count, 'vector')} by {shown(name)} ({dimensions} d)")
+    for finding in checkup.findings:
+        label = typer.style(finding.level, fg=_COLORS[finding.level], bold=True)
+        typer.echo(f"{label}: {shown(finding.message)}\n  to do: {shown(finding.advice)}")
+    if checkup.is_sound:
+        typer.echo(typer.style("no problem found", fg="green", bold=True))
+
+
+def _by_embedder(checkup: Checkup) -> dict[tuple[str, int], int]:
+    totals: dict[tuple[str, int], int] = {}
+    for count in checkup.vectors:
+        kind = (count.embedder, count.dimensions)
+        totals[kind] = totals.get(kind, 0) + count.vectors
+    return totals

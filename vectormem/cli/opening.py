@@ -1,0 +1,58 @@
+"""How commands come to the database and to its memories, which are imported when they are needed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from vectormem.errors import StorageFailedError
+
+if TYPE_CHECKING:
+    from embedders import Embedder
+    from vectormem.providers.base import Origin
+    from vectormem.stores.sqlite.store import SqliteStore
+    from vectormem.sync import BlockingMemory, BlockingVectorMemory
+
+
+def check_exists(path: Path) -> None:
+    """Refuse a missing file, so that commands that read never create one."""
+    if path.is_dir():
+        raise StorageFailedError(f"{path} is a folder, not a database file")
+    if not path.exists():
+        raise StorageFailedError(
+            f"there is no database {path}; `vectormem add` and `vectormem import` create one, --db names another"
+        )
+
+
+@contextmanager
+def opened_store(path: Path, *, create: bool = False) -> "Iterator[SqliteStore]":
+    """Open a database file and close it; where it is missing, only `create` makes it."""
+    from vectormem.stores.sqlite.store import SqliteStore
+
+    if not create:
+        check_exists(path)
+    with SqliteStore(path) as store:
+        yield store
+
+
+def plain_memory(store: "SqliteStore") -> "BlockingMemory":
+    """Return the items of the store, for what needs no embedder."""
+    from vectormem.providers.builtin import SqliteMemory
+    from vectormem.sync import blocking
+
+    return blocking(SqliteMemory(store, max_items=None))
+
+
+def vector_memory(
+    store: "SqliteStore",
+    embedder: "Embedder",
+    *,
+    max_items: int | None = None,
+    min_score: float = 0.2,
+    **origin: "Unpack[Origin]",
+) -> "BlockingVectorMemory":
+    """Return the items of the store with their vectors; without `max_items`, no item is ever dropped."""
+    from vectormem.providers.builtin import SqliteVectorMemory
+    from vectormem.sync import blocking
+
+    return blocking(SqliteVectorMemory(store, embedder=embedder, max_items=max_items, min_score=min_score, **origin))
