@@ -14,8 +14,8 @@ from vectormem.index.array import Matrix
 
 _BOOLS = {bool, np.bool_}
 _DEFAULT_BATCH = 96
-_ROWS_AT_ONCE = 512  # so that the float64 copy stays in the processor's cache
-_SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-200, 1e200
+_ROWS_AT_ONCE = 512  # so that a float64 copy stays in the processor's cache
+_SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-30, 1e30
 
 
 def check_embedder(embedder: object) -> Embedder:
@@ -112,18 +112,21 @@ def _as_array(result: object) -> object:
 
 
 def _unit_rows(embedder: Embedder, matrix: NDArray[Any]) -> Matrix:
-    """Scale each row to length 1; a row whose squares would overflow or vanish by its largest value first."""
-    wide = matrix.astype(np.float64, order="C")
-    squares = np.einsum("ij,ij->i", wide, wide)
-    if not all(_SMALLEST_SQUARE < square < _LARGEST_SQUARE for square in squares.tolist()):  # NaN is not either
-        if not np.isfinite(wide).all():
-            bad = int(np.flatnonzero(~np.isfinite(wide).all(axis=1))[0])
-            raise EmbeddingError(
-                f"embedder {embedder.id!r} returned NaN or infinity for a text of the batch (row {bad})"
-            )
-        largest = np.abs(wide).max(axis=1, keepdims=True)
-        wide = wide / np.where(largest == 0, 1, largest)
-        squares = np.einsum("ij,ij->i", wide, wide)
-        squares[squares == 0] = 1
-    unit: Matrix = (wide / np.sqrt(squares)[:, None]).astype(np.float32)
-    return unit
+    """Scale each row to length 1. Float32 is enough for that, but where squares overflow or vanish."""
+    if matrix.dtype == np.float32:
+        squares = np.einsum("ij,ij->i", matrix, matrix)
+        if all(_SMALLEST_SQUARE < square < _LARGEST_SQUARE for square in squares.tolist()):  # not so for NaN
+            unit: Matrix = np.divide(matrix, np.sqrt(squares)[:, None], order="C")
+            return unit
+    return _unit_rows_of_any_size(embedder, matrix.astype(np.float64))
+
+
+def _unit_rows_of_any_size(embedder: Embedder, wide: NDArray[np.float64]) -> Matrix:
+    finite = np.isfinite(wide).all(axis=1)
+    if not finite.all():
+        bad = int(np.flatnonzero(~finite)[0])
+        raise EmbeddingError(f"embedder {embedder.id!r} returned NaN or infinity for a text of the batch (row {bad})")
+    largest = np.abs(wide).max(axis=1, keepdims=True)
+    scaled = wide / np.where(largest == 0, 1, largest)
+    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    return (scaled / np.where(norms == 0, 1, norms)).astype(np.float32, order="C")

@@ -11,6 +11,7 @@ TOLERANCE = 1e-6
 """How far a float32 score may lie below a threshold and still reach it."""
 
 
+_ROUGH_ERROR = 5e-6
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -58,4 +59,4 @@ def _candidates(rough: NDArray[np.float32], limit: int | None, min_score: float)
     if limit is not None and limit < len(rough):
         kth = float(np.partition(rough, len(rough) - limit)[len(rough) - limit])
         threshold = max(threshold, kth)
-    return np.flatnonzero(rough >= threshold - TOLERANCE)
+    return np.flatnonzero(rough >= threshold - _ROUGH_ERROR)
