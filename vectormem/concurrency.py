@@ -6,7 +6,6 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import ClassVar, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -70,22 +69,42 @@ class AsyncLock:
 
 
 class ForkAware:
-    """Something whose locks and connections must be made anew in a forked child."""
+    """Something that comes to rest while its process forks, and has locks of its own in the child."""
 
     _alive: ClassVar["weakref.WeakSet[ForkAware]"] = weakref.WeakSet()
 
     def __init__(self) -> None:
+        """Register; to be called last, when everything that the hooks use is there."""
         ForkAware._alive.add(self)
 
+    def _before_fork(self) -> None:
+        """Come to rest. What is held from here on is given back by the two hooks below."""
+
+    def _after_fork_in_parent(self) -> None:
+        """Go on."""
+
     def _after_fork_in_child(self) -> None:
-        raise NotImplementedError
+        """Go on with locks of one's own: a thread that held one is not there any more."""
+
+
+_resting: list[ForkAware] = []
+
+
+def _before_fork() -> None:
+    _resting.extend(ForkAware._alive)
+    for instance in _resting:
+        instance._before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    while _resting:
+        _resting.pop()._after_fork_in_parent()
 
 
 def _after_fork_in_child() -> None:
-    for instance in list(ForkAware._alive):
-        with suppress(AttributeError):  # one whose construction failed, or was not done yet
-            instance._after_fork_in_child()
+    while _resting:
+        _resting.pop()._after_fork_in_child()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

@@ -23,10 +23,10 @@ class _LoopThread(ForkAware):
     """An event loop in a daemon thread, started at the first call, and again in a forked child."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._starting = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        super().__init__()
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         loop = self._running_loop()

@@ -105,9 +105,10 @@ class VectorArray:
         own, wanted = self.seqs, np.asarray(seqs, np.int64)
         if not self._ascending:
             return np.flatnonzero(np.isin(own, wanted) & self.alive)
-        places = np.searchsorted(own, wanted)
-        places = places[places < len(own)]
-        return places[np.isin(own[places], wanted) & self.alive[places]]
+        wanted = np.unique(wanted[wanted <= own[-1]]) if len(own) else wanted[:0]
+        places: NDArray[np.intp] = np.searchsorted(own, wanted)
+        found: NDArray[np.intp] = places[(own[places] == wanted) & self.alive[places]]
+        return found
 
     def _resize(self, capacity: int) -> None:
         self._seqs = _resized(self._seqs, self._size, capacity)

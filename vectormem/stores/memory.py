@@ -13,9 +13,9 @@ class DictStore(ForkAware, VectorStore):
     """One table a key, lost when the process ends. Work is short, so it runs where it is called."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._lock = threading.Lock()
         self._tables: dict[str, Table] = {}
+        super().__init__()
 
     async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
         return self._with_table(scope_key, work)
@@ -52,6 +52,16 @@ class DictStore(ForkAware, VectorStore):
                     if table.is_blank:
                         with self._lock:
                             del self._tables[scope_key]
+
+    def _before_fork(self) -> None:
+        self._lock.acquire()
+        for table in self._tables.values():
+            table.lock.acquire()
+
+    def _after_fork_in_parent(self) -> None:
+        for table in self._tables.values():
+            table.lock.release()
+        self._lock.release()
 
     def _after_fork_in_child(self) -> None:
         self._lock = threading.Lock()

@@ -23,11 +23,11 @@ class FileStore(ForkAware, ItemStore):
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        super().__init__()
         if not isinstance(folder, str | os.PathLike) or not os.fspath(folder):
             raise MemoryInvalidError(f"dir must be the path of a folder, not {folder!r}")
         self._folder = Path(folder).absolute()
         self._locks = FileLocks()
+        super().__init__()
 
     async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
         return await run_in_thread(self._read, scope_key, work)

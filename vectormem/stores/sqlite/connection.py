@@ -12,7 +12,7 @@ import apsw
 MEMORY = ":memory:"
 
 _PAGE_BYTES = 16_384
-_WRITER_CACHE_KIB = 16_384  # large enough for the index pages of a bulk write
+_CACHE_KIB = 8_192  # room for the index pages that a bulk write touches again and again
 _WAL_BYTES_KEPT = 16 * 2**20
 _OPEN_SECONDS = 30.0
 
@@ -44,17 +44,13 @@ def _is_sealed(path: str) -> bool:
     return file.exists() and not os.access(file.parent, os.W_OK) and not Path(f"{path}-wal").exists()
 
 
-def enlarge_cache(connection: apsw.Connection) -> None:
-    """Give the connection that writes room for the pages that a bulk write touches again and again."""
-    connection.execute(f"PRAGMA cache_size=-{_WRITER_CACHE_KIB}")
-
-
 def _pragmas() -> tuple[str, ...]:
     return (
         f"page_size={_PAGE_BYTES}",
         "secure_delete=ON",
         "foreign_keys=ON",
         "synchronous=FULL",
+        f"cache_size=-{_CACHE_KIB}",
     )
 
 

@@ -1,10 +1,12 @@
 """Nearest vectors of a key in a database: from memory where they are loaded, in SQL where not yet."""
 
 import threading
+from contextlib import suppress
 
 import apsw
 
 from vectormem.concurrency import run_in_thread
+from vectormem.errors import StorageFailedError
 from vectormem.index.search import Hit
 from vectormem.index.vectors import INLINE_COST, VectorIndex, Wanted
 from vectormem.stores.rows import BRIEF, Found, VectorKind
@@ -18,6 +20,7 @@ _LOADED_AT_ONCE = 500
 _LOADED_IN_PLACE = 10_000
 _QUERIES_BEFORE_LOADING = 2
 _MOST_INLINE_CHANGES = 100
+_MOST_REREADS = 3
 
 
 class _BehindError(Exception):
@@ -64,11 +67,12 @@ class SqliteSearch:
             ranked = [(row, scores[row.seq]) for row in rows.by_seq(list(scores))]
             return Found(ranked, rows.count() - compared)
 
-        while True:
-            try:
+        for _ in range(_MOST_REREADS):
+            with suppress(_BehindError):
                 return self._store.read(work)
-            except _BehindError:
-                continue
+        with self._store.cache.use(scope_key, kind) as entry:
+            entry.set(None)  # the file itself went back, to a copy that was put in its place
+        return self._store.read(work)
 
     def _nearest(self, rows: SqlRows, vectors: SqlVectors, wanted: Wanted, *, inline: bool) -> tuple[list[Hit], int]:
         with self._store.cache.use(rows.scope_key, vectors.kind) as entry:
@@ -92,15 +96,16 @@ class SqliteSearch:
             return
         if old.key_id == new.key_id and old.version > new.version:
             raise _BehindError
+        entry.set(None)  # until all changes are in, and where they are not known
         if old.key_id != new.key_id or old.version < rows.log_start:
-            entry.set(None)
             return
         changed = rows.changed_since(old.version)
         index.remove(changed)
         index.append(*vectors.of([seq for seq in changed if seq <= old.last_seq]))
         for seqs, matrix in vectors.after(old.last_seq):
             index.append(seqs, matrix)
-        entry.set(None if index.is_worn else index, new)
+        if not index.is_worn:
+            entry.set(index, new)
 
     def _load(self, rows: SqlRows, vectors: SqlVectors) -> VectorIndex:
         fits = rows.count() * vectors.kind.dimensions * 4 <= self._store.cache.budget
@@ -130,9 +135,10 @@ class SqliteSearch:
             return index, rows.state
 
         try:
-            loaded = self._store.read(work)
-            with self._store.cache.use(scope_key, kind) as current:
-                if current.index is None:
-                    current.set(*loaded)
+            with suppress(StorageFailedError):  # closed meanwhile, or a fault that the next query meets and reports
+                loaded = self._store.read(work)
+                with self._store.cache.use(scope_key, kind) as current:
+                    if current.index is None:
+                        current.set(*loaded)
         finally:
             entry.is_loading = False

@@ -1,25 +1,23 @@
 """One database file for everything: items, vectors, chats and sessions."""
 
-import ctypes
 import os
-import threading
-from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Self, TypeVar
 
 import apsw
 
+from vectormem.canonical import check_storable
 from vectormem.checks import check_positive
 from vectormem.concurrency import ForkAware, run_in_thread
-from vectormem.errors import MemoryInvalidError, StorageFailedError
+from vectormem.errors import MemoryInvalidError
 from vectormem.stores.sqlite.cache import IndexCache
-from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, enlarge_cache, use_wal
+from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, use_wal
+from vectormem.stores.sqlite.connections import Connections
 from vectormem.stores.sqlite.errors import translated
 from vectormem.stores.sqlite.schema import check_version, migrate
 
 T = TypeVar("T")
-
-_IDLE_READERS = 4
 
 
 class SqliteStore(ForkAware):
@@ -34,21 +32,15 @@ class SqliteStore(ForkAware):
     def __init__(
         self, path: str | os.PathLike[str], *, busy_seconds: float = 30.0, cache_bytes: int = 512 * 2**20
     ) -> None:
-        super().__init__()
-        self.path = os.fspath(path)
-        if not self.path:
-            raise MemoryInvalidError('the path of a SqliteStore must not be empty; ":memory:" keeps nothing')
+        self.path = _checked_path(path)
         self.cache = IndexCache(check_positive(cache_bytes, "cache_bytes"))
         self._busy_seconds = busy_seconds
-        self._closed = False
-        self._writer: apsw.Connection | None = None
-        self._reset()
+        self._connections = Connections(self.path, self._connect, in_memory=not self.reads_never_wait)
         with translated(self.path):
             if self.path != MEMORY:
                 create_private(self.path)
-            writer = self._connect_writer()
-            migrate(writer, self.path)
-            self._writer = writer
+            self._with_writer(lambda connection: migrate(connection, self.path))
+        super().__init__()
 
     @property
     def reads_never_wait(self) -> bool:
@@ -60,29 +52,21 @@ class SqliteStore(ForkAware):
         if not self.reads_never_wait:
             return self.write(work)
         with translated(self.path):
-            connection = self._take_reader()
+            connection = self._connections.take_reader()
             try:
                 return _in_transaction(connection, "BEGIN", work)
             finally:
-                self._put_back(connection)
+                self._connections.give_back(connection)
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)` in one write transaction: all of it is stored, or nothing. It blocks."""
-        with self._writing, translated(self.path):
-            self._check_open()
-            if self._writer is None:
-                self._writer = self._connect_writer()
-            return _in_transaction(self._writer, "BEGIN IMMEDIATE", work)
+        with translated(self.path):
+            return self._with_writer(lambda connection: _in_transaction(connection, "BEGIN IMMEDIATE", work))
 
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
-        with self._writing, translated(self.path):
-            self._closed = True
-            while self._readers:
-                self._readers.pop().close()
-            if self._writer is not None:
-                self._writer.close()
-                self._writer = None
+        with translated(self.path):
+            self._connections.close()
 
     async def aclose(self) -> None:
         """Close the connections without blocking the event loop."""
@@ -110,42 +94,23 @@ class SqliteStore(ForkAware):
             use_wal(connection)
         return connection
 
-    def _connect_writer(self) -> apsw.Connection:
-        connection = self._connect()
-        enlarge_cache(connection)
-        return connection
-
-    def _take_reader(self) -> apsw.Connection:
-        self._check_open()
+    def _with_writer(self, work: Callable[[apsw.Connection], T]) -> T:
+        connection = self._connections.lock_writer()
         try:
-            return self._readers.pop()
-        except IndexError:
-            return self._connect()
-
-    def _put_back(self, connection: apsw.Connection) -> None:
-        if self._closed or len(self._readers) >= _IDLE_READERS:
-            connection.close()
-        else:
-            self._readers.append(connection)
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StorageFailedError(f"the store {self.path} is closed; keep it open while its providers are used")
-
-    def _reset(self) -> None:
-        self._writing = threading.RLock()
-        self._readers: deque[apsw.Connection] = deque()
-        self._writer = None
+            return work(connection)
+        finally:
+            self._connections.unlock_writer()
 
     def _after_fork_in_child(self) -> None:
-        """Leave the parent's connections alone: closing one here could damage the file for the parent."""
         self.cache = IndexCache(self.cache.budget)
-        if self.path == MEMORY:
-            self._writing = threading.RLock()
-            return
-        for connection in (*self._readers, self._writer):
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-        self._reset()
+
+
+def _checked_path(path: object) -> str:
+    """Return an absolute path, so that a later change of the working folder changes nothing."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str) or not os.fspath(path):
+        raise MemoryInvalidError(f'the path of a SqliteStore must be a path or ":memory:", not {path!r}')
+    text = check_storable(os.fspath(path), "the path of a SqliteStore")
+    return text if text == MEMORY else str(Path(text).absolute())
 
 
 def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[apsw.Connection], T]) -> T:
