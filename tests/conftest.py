@@ -5,8 +5,10 @@ import faulthandler
 import os
 import pickle
 import select
+import shutil
 import signal
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from embedders import HashEmbedder
 from vectormem import (
@@ -25,6 +28,11 @@ from vectormem import (
     SqliteVectorMemory,
     blocking,
 )
+
+settings.register_profile("vectormem", deadline=None)  # a busy machine is no fault
+settings.load_profile("vectormem")
+
+NOBODY = 65534
 
 KEYWORD_KINDS = ("memory", "file", "kv", "sqlite")
 VECTOR_KINDS = ("memory-vectors", "sqlite-vectors")
@@ -159,6 +167,16 @@ def every_vector_provider(every_vector_place):
     return every_vector_place.open()
 
 
+@pytest.fixture
+def public_folder():
+    """A folder that every user of the machine may enter."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
 def texts_of(items):
     return [item.text for item in items]
 
@@ -189,6 +207,20 @@ def in_forked_child(work: Callable[[], object], *, timeout: float = 30.0, meanwh
     succeeded, result = pickle.loads(answer)
     assert succeeded, result
     return result
+
+
+def as_nobody(work):
+    """Return what `work` returns as a user who owns nothing."""
+    if os.name == "nt" or os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+
+    def demoted():
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        return work()
+
+    return in_forked_child(demoted)
 
 
 def _report(sending, work):

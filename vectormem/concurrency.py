@@ -1,6 +1,7 @@
 """Threads for what blocks, and a lock that any event loop may wait for."""
 
 import asyncio
+import concurrent.futures.thread  # noqa: F401  # else by the first call in a thread, and a fork then hangs its child
 import os
 import threading
 import weakref

@@ -15,6 +15,7 @@ class DictStore(ForkAware, VectorStore):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tables: dict[str, Table] = {}
+        self._resting: list[Table] = []
         super().__init__()
 
     async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
@@ -33,8 +34,7 @@ class DictStore(ForkAware, VectorStore):
         return self._with_table(scope_key, work)
 
     async def scope_keys(self) -> Sequence[str]:
-        with self._lock:
-            return sorted(key for key, table in self._tables.items() if table.count())
+        return sorted(key for key, table in list(self._tables.items()) if table.count())
 
     async def aclose(self) -> None:
         pass
@@ -50,20 +50,21 @@ class DictStore(ForkAware, VectorStore):
                     return work(table)
                 finally:
                     if table.is_blank:
-                        with self._lock:
-                            del self._tables[scope_key]
+                        del self._tables[scope_key]  # without `_lock`: a fork takes that one first
 
     def _before_fork(self) -> None:
         self._lock.acquire()
-        for table in self._tables.values():
+        self._resting = list(self._tables.values())
+        for table in self._resting:
             table.lock.acquire()
 
     def _after_fork_in_parent(self) -> None:
-        for table in self._tables.values():
-            table.lock.release()
+        while self._resting:
+            self._resting.pop().lock.release()
         self._lock.release()
 
     def _after_fork_in_child(self) -> None:
         self._lock = threading.Lock()
+        self._resting.clear()
         for table in self._tables.values():
             table.lock = threading.RLock()

@@ -93,20 +93,23 @@ class Connections(ForkAware):
         self._writing = threading.RLock()
         self._resting = threading.Condition()
         self._readers_out = 0
+        self._writer_rests = False
 
     def _before_fork(self) -> None:
-        self._writing.acquire()
+        """Wait for who writes and who reads, but not for ever: they might wait for the thread that forks."""
+        self._writer_rests = self._writing.acquire(timeout=_FORK_SECONDS)
         self._resting.acquire()
         self._resting.wait_for(lambda: self._readers_out == 0, _FORK_SECONDS)
-        if not self._in_memory:
+        if self._writer_rests and not self._in_memory:
             self._close_all()
 
     def _after_fork_in_parent(self) -> None:
         self._resting.release()
-        self._writing.release()
+        if self._writer_rests:
+            self._writing.release()
 
     def _after_fork_in_child(self) -> None:
         self._renew_locks()
-        if self._writer is not None and not self._in_memory:  # the fork came from inside a transaction
+        if self._writer is not None and not self._in_memory:  # a transaction was open all the time
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._writer))  # never closed here: it is the parent's
             self._writer = None

@@ -25,6 +25,10 @@ class translated:  # noqa: N801  # reads as `with translated(path):`
         pass
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, UnicodeDecodeError):
+            raise StorageFailedError(
+                f"the database {self._path} is damaged: it holds bytes that are no text"
+            ) from error
         if isinstance(error, apsw.Error):
             reason = next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")
             raise StorageFailedError(f"the database {self._path} {reason} ({error})") from error
