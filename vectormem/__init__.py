@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from vectormem import errors as errors  # at once, so that embedders raise its MissingExtraError
+
 if TYPE_CHECKING:
     from vectormem.errors import (
         EmbeddingError,

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedders import Embedder
+from embedders.arrays import as_array_like
 from embedders.protocol import Kind
 from vectormem.checks import check_positive
 from vectormem.errors import EmbeddingError, MemoryInvalidError, VectorMemError
 from vectormem.index.array import Matrix
 
-_BOOLS = {bool, np.bool_}
 _DEFAULT_BATCH = 96
 _ROWS_AT_ONCE = 512  # so that a float64 copy stays in the processor's cache
 _SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-30, 1e30
@@ -82,7 +82,7 @@ async def _call(embedder: Embedder, texts: Sequence[str], kind: Kind) -> object:
 
 def _as_unit_rows(embedder: Embedder, result: object, count: int) -> Matrix:
     try:
-        matrix = np.asarray(_as_array(result))
+        matrix = np.asarray(as_array_like(result))
     except Exception as error:
         raise EmbeddingError(f"embedder {embedder.id!r} returned no array of numbers: {error}") from error
     if matrix.shape[:1] != (count,):
@@ -95,20 +95,6 @@ def _as_unit_rows(embedder: Embedder, result: object, count: int) -> Matrix:
     starts = range(0, count, _ROWS_AT_ONCE)
     parts = [_unit_rows(embedder, matrix[start : start + _ROWS_AT_ONCE]) for start in starts]
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
-
-
-def _as_array(result: object) -> object:
-    """Turn what embedders return into what numpy takes: tensors, generators and nested lists of them."""
-    if isinstance(result, np.ndarray):
-        return result
-    if hasattr(result, "detach"):
-        return result.detach().cpu().float().numpy()
-    if isinstance(result, str | bytes) or not hasattr(result, "__iter__"):
-        return result
-    parts = list(result)
-    if not _BOOLS.isdisjoint(map(type, parts)):
-        raise TypeError("a bool is no number")
-    return [_as_array(part) for part in parts] if parts and hasattr(parts[0], "__iter__") else parts
 
 
 def _unit_rows(embedder: Embedder, matrix: NDArray[Any]) -> Matrix:

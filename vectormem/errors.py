@@ -10,6 +10,9 @@ VectorMemError                 every error that vectormem raises on purpose
 
 from typing import ClassVar
 
+from embedders import errors as embedder_errors
+from embedders.extras import raise_missing_extras_as
+
 
 class VectorMemError(Exception):
     """The root of all errors; `code` is stable and meant for programs."""
@@ -41,7 +44,10 @@ class ToolInputError(VectorMemError):
     code = "TOOL_INPUT_INVALID"
 
 
-class MissingExtraError(VectorMemError, ImportError):
-    """An optional dependency is missing; the message holds the install line."""
+class MissingExtraError(VectorMemError, embedder_errors.MissingExtraError):
+    """An optional dependency is missing; the message holds the install line. Embedders raise it too."""
 
     code = "EXTRA_MISSING"
+
+
+raise_missing_extras_as(MissingExtraError)
