@@ -17,6 +17,8 @@ from embedders.checks import check_positive
 from embedders.errors import EmbedderError
 from embedders.protocol import Embedder, Kind, Vectors
 
+_DEFAULT_BATCH = 96  # where the inner embedder does not say
+
 
 class CachedEmbedder:
     """Asks `embedder` only for texts whose vectors are not in the file at `path` yet.
@@ -46,9 +48,9 @@ class CachedEmbedder:
         return self.embedder.id
 
     @property
-    def max_batch(self) -> int | None:
-        """What the inner embedder says."""
-        return getattr(self.embedder, "max_batch", None)
+    def max_batch(self) -> int:
+        """The most texts in one call, as the inner embedder says."""
+        return getattr(self.embedder, "max_batch", None) or _DEFAULT_BATCH
 
     @property
     def dimensions(self) -> int | None:

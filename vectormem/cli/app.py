@@ -8,6 +8,7 @@ import typer
 from vectormem.cli.database import keys, reindex, stats
 from vectormem.cli.demo import demo
 from vectormem.cli.doctor import doctor
+from vectormem.cli.embedders import embedders
 from vectormem.cli.exporting import export
 from vectormem.cli.forget import forget
 from vectormem.cli.importing import import_items
@@ -56,6 +57,7 @@ for _name, _command in (
     ("export", export),
     ("import", import_items),
     ("doctor", doctor),
+    ("embedders", embedders),
 ):
     app.command(_name)(reported(_command))
 

@@ -1,10 +1,13 @@
 """The embedders that `--embedder` knows, by the word before the first colon."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import typer
+
+from vectormem.errors import EmbeddingError, MissingExtraError
 
 if TYPE_CHECKING:
     from embedders import Embedder
@@ -19,6 +22,16 @@ class EmbedderChoice(NamedTuple):
     load: Load
 
 
+class EmbedderKind(NamedTuple):
+    """A word that `--embedder` knows: how it is written, what it is, and the extra and modules that it needs."""
+
+    grammar: str
+    about: str
+    parse: Callable[[str | None], Load]
+    extra: str | None = None
+    modules: tuple[str, ...] = ()
+
+
 def _hash(detail: str | None) -> Load:
     if detail is not None and not re.fullmatch("[1-9][0-9]{0,5}", detail):
         raise typer.BadParameter(f"DIMENSIONS of hash:DIMENSIONS is a whole number from 1 to 999999, not {detail!r}")
@@ -31,16 +44,110 @@ def _hash(detail: str | None) -> Load:
     return load
 
 
-_KINDS: dict[str, tuple[str, Callable[[str | None], Load]]] = {
-    "hash": ("hash[:DIMENSIONS]", _hash),
+def _wordllama(detail: str | None) -> Load:
+    if detail not in (None, "64", "128", "256"):
+        raise typer.BadParameter(f"DIMENSIONS of wordllama:DIMENSIONS is 64, 128 or 256, not {detail!r}")
+
+    def load() -> "Embedder":
+        from embedders import WordLlamaEmbedder
+
+        return WordLlamaEmbedder(int(detail or 256))
+
+    return load
+
+
+def _static(detail: str | None) -> Load:
+    model = _model("static", detail)
+
+    def load() -> "Embedder":
+        from embedders import Model2VecEmbedder
+
+        return Model2VecEmbedder(model)
+
+    return load
+
+
+def _onnx(detail: str | None) -> Load:
+    model = _model("onnx", detail)
+
+    def load() -> "Embedder":
+        from embedders import OnnxEmbedder
+
+        return OnnxEmbedder(model)
+
+    return load
+
+
+def _sentence_transformer(detail: str | None) -> Load:
+    model = _model("st", detail)
+
+    def load() -> "Embedder":
+        from embedders import SentenceTransformerEmbedder
+
+        return SentenceTransformerEmbedder(model)
+
+    return load
+
+
+def _openai(detail: str | None) -> Load:
+    model = _model("openai", detail)
+
+    def load() -> "Embedder":
+        from embedders import OpenAIEmbedder
+
+        return OpenAIEmbedder(model)
+
+    return load
+
+
+def _model(kind: str, detail: str | None) -> str:
+    if not detail or not detail.strip():
+        raise typer.BadParameter(f"{kind}:MODEL needs the name of a model or the path of a folder")
+    return detail
+
+
+KINDS: dict[str, EmbedderKind] = {
+    "hash": EmbedderKind("hash[:DIMENSIONS]", "shared words, no model; for tests and demos", _hash),
+    "wordllama": EmbedderKind(
+        "wordllama[:DIMENSIONS]", "English word vectors inside the package", _wordllama, "wordllama", ("wordllama",)
+    ),
+    "static": EmbedderKind("static:MODEL", "a static model of model2vec", _static, "model2vec", ("model2vec",)),
+    "onnx": EmbedderKind("onnx:MODEL", "a transformer in an ONNX file", _onnx, "onnx", ("onnxruntime", "tokenizers")),
+    "st": EmbedderKind(
+        "st:MODEL",
+        "a sentence-transformers model",
+        _sentence_transformer,
+        "sentence-transformers",
+        ("sentence_transformers",),
+    ),
+    "openai": EmbedderKind("openai:MODEL", "OpenAI, or the server at OPENAI_BASE_URL", _openai, "openai", ("openai",)),
 }
 
-GRAMMAR = ", ".join(grammar for grammar, _ in _KINDS.values())
+GRAMMAR = ", ".join(kind.grammar for kind in KINDS.values())
 
 
 def parse_embedder(spec: str) -> EmbedderChoice:
     """Return the embedder that `spec` names, not loaded yet. Raises a usage error for an unknown one."""
-    kind, colon, detail = spec.partition(":")
-    if kind not in _KINDS:
+    word, colon, detail = spec.partition(":")
+    if word not in KINDS:
         raise typer.BadParameter(f"there is no embedder {spec!r}; there is: {GRAMMAR}")
-    return EmbedderChoice(spec, _KINDS[kind][1](detail if colon else None))
+    load = KINDS[word].parse(detail if colon else None)
+    return EmbedderChoice(spec, lambda: _loaded(spec, load))
+
+
+def _loaded(spec: str, load: Load) -> "Embedder":
+    with _translated(spec):
+        return load()
+
+
+@contextmanager
+def _translated(spec: str) -> Iterator[None]:
+    """Raise EmbeddingError for what an embedder says when it cannot be made."""
+    from embedders import EmbedderError
+
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except (EmbedderError, ValueError) as error:
+        raise EmbeddingError(f"embedder {spec!r}: {error}") from error
