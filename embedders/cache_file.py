@@ -18,6 +18,7 @@ logger = logging.getLogger("embedders")
 SMALLEST = 2**18
 _APPLICATION = 0x656D6263
 _PAGE_BYTES = 16_384
+_FIXED_PAGES = 6
 _CELL_BYTES = 64  # of a row beside its vector
 _INDEX_BYTES = 128  # of a row in the other trees
 _BUSY_MILLISECONDS = 5_000
@@ -38,6 +39,7 @@ _SCHEMA = (
     "INSERT INTO cached_bytes VALUES (0)",
     f"PRAGMA application_id={_APPLICATION}",
 )
+_FORGET = ("DELETE FROM cached_vectors", "DELETE FROM cached_uses", "UPDATE cached_bytes SET total=0")
 _OLDEST = "SELECT place FROM cached_uses ORDER BY used, place LIMIT 1"
 
 
@@ -52,7 +54,7 @@ class CacheFile:
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._path = path
-        self._max_bytes = max_bytes - max_bytes // 8
+        self._max_bytes = max_bytes
         self._is_ours = False
         self._told: set[str] = set()
         self._attempt(lambda connection: None, None)
@@ -63,13 +65,14 @@ class CacheFile:
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
         """Store values, in place of what was not used for longest where there is no more room."""
-        self._attempt(lambda connection: _write(connection, values, self._max_bytes), None)
+        room = (self._max_bytes - _FIXED_PAGES * _PAGE_BYTES) * 4 // 5
+        self._attempt(lambda connection: _write(connection, values, room), None)
 
     def _attempt(self, work: Callable[[apsw.Connection], T], otherwise: T) -> T:
         for _ in range(2):
             try:
-                with closing(self._open()) as connection, _transaction(connection):
-                    return work(connection)
+                with closing(self._open()) as connection:
+                    return _worked(connection, work)
             except _ForeignError as error:
                 if not self._is_ours:
                     raise
@@ -88,7 +91,7 @@ class CacheFile:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = apsw.Connection(str(self._path.absolute()), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
-            _prepare(connection)
+            _prepare(connection, self._max_bytes // _PAGE_BYTES)
         except BaseException:
             connection.close()
             raise
@@ -111,13 +114,14 @@ class _ForeignError(ValueError):
     """The file is a database of another kind."""
 
 
-def _prepare(connection: apsw.Connection) -> None:
+def _prepare(connection: apsw.Connection, most_pages: int) -> None:
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     is_new = connection.pragma("application_id") != _APPLICATION
     if is_new:
         connection.pragma("page_size", _PAGE_BYTES)
     connection.pragma("journal_mode", "TRUNCATE")
     connection.pragma("synchronous", "OFF")  # a file that a power cut damages is begun anew
+    connection.pragma("max_page_count", most_pages)
     if is_new:
         with _transaction(connection):
             _create(connection)
@@ -138,9 +142,22 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite ends it by itself where the file is full
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def _worked(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+    """Return `work(connection)`; where rows of many lengths left gaps but no free page, forget everything first."""
+    try:
+        with _transaction(connection):
+            return work(connection)
+    except apsw.FullError:
+        with _transaction(connection):
+            for statement in _FORGET:
+                connection.execute(statement)
+            return work(connection)
 
 
 def _used_rows(connection: apsw.Connection, keys: Collection[bytes]) -> dict[bytes, bytes]:
