@@ -1,8 +1,8 @@
 """Trying again, with the clock of the test."""
 
 import asyncio
-from email.utils import format_datetime
 from datetime import UTC, datetime
+from email.utils import format_datetime
 
 import pytest
 

@@ -132,7 +132,7 @@ def test_a_slow_server_is_given_up_within_the_time(server, step, own):
                 await closed
 
     started = time.monotonic()
-    with pytest.raises(EmbedderError, match="did not answer in time|cannot be reached"):
+    with pytest.raises(EmbedderError, match=r"did not answer in time|cannot be reached"):
         asyncio.run(main())
     assert time.monotonic() - started < 2.5  # the server would take 3 seconds, or 20
     server.steps.clear()
@@ -154,7 +154,7 @@ def test_a_pause_beyond_the_time_is_not_waited_for(server, make, pauses):
 
 def test_nobody_listening_is_told_after_the_tries(make, pauses, server):
     server.close()
-    with pytest.raises(EmbedderError, match="cannot be reached.*refused"):
+    with pytest.raises(EmbedderError, match=r"cannot be reached.*refused"):
         embed(make(timeout=0.2))
 
 

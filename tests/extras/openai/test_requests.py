@@ -101,7 +101,7 @@ def test_key_and_server_come_from_the_environment(server, monkeypatch):
 
 
 def test_openai_without_a_key_is_refused_when_it_is_made():
-    with pytest.raises(ValueError, match="api_key=... or set OPENAI_API_KEY"):
+    with pytest.raises(ValueError, match=r"api_key=\.\.\. or set OPENAI_API_KEY"):
         OpenAIEmbedder("text-embedding-3-small")
 
 
