@@ -1,7 +1,8 @@
-"""Models, each loaded once in a process however many embedders use it."""
+"""Models, each loaded once in a process however many embedders use it, and used under one lock."""
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ T = TypeVar("T")
 
 _guard = threading.Lock()
 _loaded: dict[Hashable, "_Once"] = {}
+_wrapped: "weakref.WeakValueDictionary[tuple[object, int], Any]" = weakref.WeakValueDictionary()
 
 
 class _Once:
@@ -27,6 +29,17 @@ def load_once(key: Hashable, load: Callable[[], T]) -> T:
             once.value = load()
         value: T = once.value
     return value
+
+
+def wrap_once(model: object, wrap: Callable[[Any], T]) -> T:
+    """Return what `wrap` made of this object before, while that is in use, else call it.
+
+    What it makes has to hold the model, so that no other object gets the number by which it is known.
+    """
+    with _guard:
+        wrapped: T = _wrapped.get((wrap, id(model))) or wrap(model)
+        _wrapped[wrap, id(model)] = wrapped
+    return wrapped
 
 
 def place(name: str) -> Hashable:

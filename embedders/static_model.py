@@ -15,7 +15,7 @@ from embedders.checks import check_id
 from embedders.errors import EmbedderError
 from embedders.extras import load_extra
 from embedders.fingerprint import PROBE, array_digest, fingerprint
-from embedders.loading import load_once, place
+from embedders.loading import load_once, place, wrap_once
 from embedders.protocol import Kind, Vectors
 
 _EXTRA = "model2vec"
@@ -71,7 +71,7 @@ class _SharedStaticModel:
 def _shared(model: object) -> _SharedStaticModel:
     library = load_extra("model2vec", _EXTRA)
     if isinstance(model, library.StaticModel):
-        return _SharedStaticModel(model)
+        return wrap_once(model, _SharedStaticModel)
     if not isinstance(model, str | os.PathLike):
         raise ValueError(f"model must be a name, a folder or a StaticModel, not {model!r}")
     name = os.fspath(model)

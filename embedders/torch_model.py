@@ -1,7 +1,6 @@
 """A SentenceTransformer as the embedder uses it: loaded in silence, named by what it is, one call at a time."""
 
 import threading
-import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -14,14 +13,12 @@ from numpy.typing import NDArray
 from embedders.errors import EmbedderError
 from embedders.extras import load_extra
 from embedders.fingerprint import PROBE, fingerprint, weights_digest
-from embedders.loading import load_once, place
+from embedders.loading import load_once, place, wrap_once
 from embedders.protocol import Kind
 
 _EXTRA = "sentence-transformers"
 _PROMPTS: dict[Kind, tuple[str, ...]] = {"query": ("query",), "document": ("document", "passage", "corpus")}
 _SETTINGS = ("pooling_mode", "include_prompt", "activation_function")
-_given: "weakref.WeakValueDictionary[int, TorchModel]" = weakref.WeakValueDictionary()
-_given_guard = threading.Lock()
 
 
 class TorchModel:
@@ -116,10 +113,7 @@ def loaded_model(model: object) -> TorchModel:
     library = load_extra("sentence_transformers", _EXTRA)
     if not isinstance(model, library.SentenceTransformer):
         raise ValueError(f"model must be a name, a folder or a SentenceTransformer, not {model!r}")
-    with _given_guard:
-        held = _given.get(id(model)) or TorchModel(model)  # holds the model, so that no other gets its number
-        _given[id(model)] = held
-        return held
+    return wrap_once(model, TorchModel)
 
 
 def _load(library: Any, name: str, revision: str | None, device: str | None) -> TorchModel:

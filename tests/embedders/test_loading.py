@@ -1,11 +1,13 @@
 """Models are loaded once in a process."""
 
+import gc
 import os
 import threading
+import weakref
 
 import pytest
 
-from embedders.loading import load_once, place
+from embedders.loading import load_once, place, wrap_once
 
 
 def test_threads_that_ask_at_once_get_one_model():
@@ -61,3 +63,26 @@ def test_a_folder_whose_files_change_gets_another_key(tmp_path):
     assert place(str(tmp_path)) == before
     weights.write_bytes(b"longer")
     assert place(str(tmp_path)) != before
+
+
+class Model:
+    """Something that was loaded by somebody else."""
+
+
+class Wrapper:
+    def __init__(self, model):
+        self.model = model
+
+
+def test_a_model_of_ones_own_has_one_wrapper_while_that_is_in_use():
+    one, two = Model(), Model()
+    wrapper = wrap_once(one, Wrapper)
+    assert wrapper.model is one
+    assert wrap_once(one, Wrapper) is wrapper
+    assert wrap_once(two, Wrapper) is not wrapper
+
+
+def test_a_wrapper_that_nobody_uses_is_not_kept():
+    gone = weakref.ref(wrap_once(Model(), Wrapper))
+    gc.collect()
+    assert gone() is None
