@@ -10,7 +10,20 @@ import vectormem.cli.app
 import vectormem.cli.items
 from tests.cli.conftest import KEY, command, in_process, in_terminal
 
-COMMANDS = ("demo", "add", "list", "search", "forget", "keys", "stats", "reindex", "export", "import", "doctor")
+COMMANDS = (
+    "demo",
+    "add",
+    "list",
+    "search",
+    "forget",
+    "keys",
+    "stats",
+    "reindex",
+    "export",
+    "import",
+    "doctor",
+    "embedders",
+)
 
 
 def test_python_m_vectormem_is_the_command_line():
