@@ -74,9 +74,9 @@ class TorchModel:
 
     def reads_all_of(self, texts: Sequence[str], kind: Kind) -> list[bool]:
         """Tell for each text whether it is read to its end."""
-        room = self.max_tokens - self._overhead(kind)
         if not self.max_tokens:
             return [True] * len(texts)
+        room = self.max_tokens - self._overhead(kind)
         doubtful = [text for text in texts if len(text.encode(errors="replace")) > room]
         counts = dict(zip(doubtful, map(len, self._tokens(doubtful)), strict=True)) if doubtful else {}
         return [counts.get(text, 0) <= room for text in texts]

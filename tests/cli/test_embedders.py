@@ -33,20 +33,30 @@ def no_waiting(monkeypatch):
 
 
 def test_every_embedder_is_listed_with_the_line_that_installs_it(run, run_json, no_extras):
-    lines = [line.split("\t") for line in run("embedders").stdout.splitlines()]
+    lines = [line.split("\t") for line in run("embedders").stdout.splitlines()][: len(EXTRAS)]
     assert [line[0].partition(":")[0].partition("[")[0] for line in lines] == list(EXTRAS)
     assert [line[2] for line in lines] == [
         "yes" if e is None else f"pip install 'vectormem[{e}]'" for e in EXTRAS.values()
     ]
     told = run_json("embedders")["embedders"]
-    assert {one["name"]: one["extra"] for one in told} == EXTRAS
-    assert [one["installed"] for one in told] == [True] + [False] * 5
+    assert [one["extra"] for one in told if one["on_command_line"]] == list(EXTRAS.values())
+    assert [one["installed"] for one in told if one["extra"]] == [False] * 7
+
+
+def test_embedders_that_are_made_from_python_are_listed_too(run_json):
+    told = {one["embedder"]: one["extra"] for one in run_json("embedders")["embedders"] if not one["on_command_line"]}
+    assert told == {
+        "PydanticAIEmbedder(model)": "pydantic-ai",
+        "LiteLLMEmbedder(model)": "litellm",
+        "CachedEmbedder(embedder, path)": None,
+        "as_embedder(function, id=...)": None,
+    }
 
 
 def test_an_embedder_whose_packages_are_there_is_usable(run_json, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name == "openai" else None)
-    usable = [one["name"] for one in run_json("embedders")["embedders"] if one["installed"]]
-    assert usable == ["hash", "openai"]
+    usable = [one["embedder"] for one in run_json("embedders")["embedders"] if one["installed"]]
+    assert usable[:2] == ["hash[:DIMENSIONS]", "openai:MODEL"]
 
 
 def test_listing_imports_no_package_of_an_extra():

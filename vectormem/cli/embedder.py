@@ -23,11 +23,11 @@ class EmbedderChoice(NamedTuple):
 
 
 class EmbedderKind(NamedTuple):
-    """A word that `--embedder` knows: how it is written, what it is, and the extra and modules that it needs."""
+    """An embedder: how it is written, what it is, and the extra and modules that it needs."""
 
     grammar: str
     about: str
-    parse: Callable[[str | None], Load]
+    parse: Callable[[str | None], Load] | None = None
     extra: str | None = None
     modules: tuple[str, ...] = ()
 
@@ -129,9 +129,10 @@ GRAMMAR = ", ".join(kind.grammar for kind in KINDS.values())
 def parse_embedder(spec: str) -> EmbedderChoice:
     """Return the embedder that `spec` names, not loaded yet. Raises a usage error for an unknown one."""
     word, colon, detail = spec.partition(":")
-    if word not in KINDS:
+    parse = KINDS[word].parse if word in KINDS else None
+    if parse is None:
         raise typer.BadParameter(f"there is no embedder {spec!r}; there is: {GRAMMAR}")
-    load = KINDS[word].parse(detail if colon else None)
+    load = parse(detail if colon else None)
     return EmbedderChoice(spec, lambda: _loaded(spec, load))
 
 

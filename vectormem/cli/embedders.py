@@ -8,6 +8,17 @@ from vectormem.cli.embedder import KINDS, EmbedderChoice, EmbedderKind, parse_em
 from vectormem.cli.options import DEFAULT_DATABASE, DatabaseOption, JsonOption, OnlyKeyOption
 from vectormem.cli.output import print_json, print_line, print_table, shown
 
+_FROM_PYTHON = (
+    EmbedderKind(
+        "PydanticAIEmbedder(model)", "from Python: a model of pydantic-ai", None, "pydantic-ai", ("pydantic_ai",)
+    ),
+    EmbedderKind("LiteLLMEmbedder(model)", "from Python: a model of litellm", None, "litellm", ("litellm",)),
+    EmbedderKind("CachedEmbedder(embedder, path)", "from Python: asks another one for each text once"),
+    EmbedderKind("as_embedder(function, id=...)", "from Python: a function of yours"),
+)
+
+_ALL = (*KINDS.values(), *_FROM_PYTHON)
+
 
 def embedders(
     measured: Annotated[
@@ -36,9 +47,9 @@ def embedders(
     if chosen is not None:
         _measure(chosen, as_json=as_json)
     elif as_json:
-        print_json({"embedders": [_document(word, kind) for word, kind in KINDS.items()]})
+        print_json({"embedders": list(map(_document, _ALL))})
     else:
-        rows = [(kind.grammar, kind.about, _state(kind)) for kind in KINDS.values()]
+        rows = [(kind.grammar, kind.about, _state(kind)) for kind in _ALL]
         print_table(("Embedder", "What it is", "Usable"), rows)
 
 
@@ -56,10 +67,10 @@ def _measure(chosen: EmbedderChoice, *, as_json: bool) -> None:
     print_line(f"sanity: {result.sanity:.0%} of the questions are closer to their answer than to another sentence")
 
 
-def _document(word: str, kind: EmbedderKind) -> dict[str, object]:
+def _document(kind: EmbedderKind) -> dict[str, object]:
     return {
-        "name": word,
-        "grammar": kind.grammar,
+        "embedder": kind.grammar,
+        "on_command_line": kind.parse is not None,
         "about": kind.about,
         "extra": kind.extra,
         "installed": _is_installed(kind),

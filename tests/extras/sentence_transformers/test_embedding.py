@@ -117,6 +117,31 @@ def test_the_tokens_of_the_prompt_count(prompted, caplog):
     assert len(warnings_of(caplog, embedder, ["tea " * 253])) == 1
 
 
+# Other kinds of models
+
+
+def test_a_static_model_of_the_library_reads_texts_of_any_length(library, model, caplog):
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+
+    static = library.SentenceTransformer(
+        modules=[StaticEmbedding(model.tokenizer.backend_tokenizer, embedding_dim=32)], device="cpu"
+    )
+    embedder = SentenceTransformerEmbedder(static)
+    assert warnings_of(caplog, embedder, [LONG]) == []
+    expected = static.encode(["tea", LONG], normalize_embeddings=True)
+    np.testing.assert_allclose(embed(embedder, ["tea", LONG]), expected, atol=1e-5)
+    assert embedder.id.startswith("st:StaticEmbedding@")
+    assert embedder.dimensions == 32
+
+
+def test_a_model_of_half_precision_gives_float32(fresh):
+    import torch
+
+    vectors = embed(SentenceTransformerEmbedder(fresh().to(torch.bfloat16)), ["tea", "coffee"])
+    assert vectors.dtype == np.float32
+    check_unit_rows(vectors)
+
+
 # Threads
 
 
