@@ -105,8 +105,8 @@ def test_a_pure_layer_touches_no_file_clock_thread_or_chance(layer):
     assert [use for use in used if use[1] in IO] == []
 
 
-def test_only_the_stores_know_sqlite_and_only_the_index_knows_faiss():
-    homes = {"apsw": {"stores"}, "sqlite_vec": {"stores"}, "faiss": {"index"}}
+def test_only_the_stores_and_the_cache_know_sqlite_and_only_the_index_knows_faiss():
+    homes = {"apsw": {"stores", "cache_file"}, "sqlite_vec": {"stores"}, "faiss": {"index"}}
     found = {library: set() for library in homes}
     for name, tree in modules().items():
         for imported in imports(name, tree):

@@ -6,8 +6,9 @@ import threading
 import numpy as np
 import pytest
 
-from embedders import CachedEmbedder, EmbedderError, SentenceTransformerEmbedder
+from embedders import CachedEmbedder, EmbedderError, SentenceTransformerEmbedder, as_embedder
 from tests.extras.checks import check_finds_what_shares_no_word, check_unit_rows, embed, warnings_of
+from vectormem import InMemoryVectorMemory, blocking
 from vectormem.testing import EmbedderSuite
 
 KEY = "the spare key is under the blue pot"
@@ -140,6 +141,20 @@ def test_a_model_of_half_precision_gives_float32(fresh):
     vectors = embed(SentenceTransformerEmbedder(fresh().to(torch.bfloat16)), ["tea", "coffee"])
     assert vectors.dtype == np.float32
     check_unit_rows(vectors)
+
+
+def test_tensors_of_any_kind_that_a_function_returns_are_taken():
+    # embeddings-benchmark/mteb#1297
+    import torch
+
+    def embed_as(dtype):
+        rows = {"tea": [1.0, 0.0], "coffee": [0.0, 2.0]}
+        return lambda texts: torch.tensor([rows[text] for text in texts], dtype=dtype, requires_grad=True)
+
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        memory = blocking(InMemoryVectorMemory(embedder=as_embedder(embed_as(dtype), id="tensors")))
+        memory.add_many("k", ["tea", "coffee"])
+        assert [(item.text, item.score) for item in memory.list("k", query="coffee")] == [("coffee", 1.0)]
 
 
 # Threads
