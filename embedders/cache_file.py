@@ -31,6 +31,7 @@ _PASSING = (
     apsw.PermissionsError,
     OSError,
 )
+_DAMAGE = (apsw.Error, TypeError, ValueError, OverflowError)  # the last three where a value has changed its type
 _SCHEMA = (
     "CREATE TABLE cached_vectors(place INTEGER PRIMARY KEY, key BLOB UNIQUE, vector BLOB NOT NULL, checksum BLOB)",
     "CREATE TABLE cached_uses(place INTEGER PRIMARY KEY, used INTEGER NOT NULL)",
@@ -81,7 +82,7 @@ class CacheFile:
             except _PASSING as error:
                 self._tell("is passed over", error)
                 return otherwise
-            except apsw.Error as error:
+            except _DAMAGE as error:
                 self._move_aside(error)
         return otherwise
 
@@ -98,7 +99,7 @@ class CacheFile:
         self._is_ours = True
         return connection
 
-    def _move_aside(self, error: apsw.Error) -> None:
+    def _move_aside(self, error: Exception) -> None:
         self._tell(f"is damaged and renamed to {self._path.name}.corrupt", error)
         with contextlib.suppress(OSError):
             Path(f"{self._path}-journal").unlink(missing_ok=True)
@@ -118,6 +119,7 @@ def _prepare(connection: apsw.Connection, most_pages: int) -> None:
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     is_new = connection.pragma("application_id") != _APPLICATION
     if is_new:
+        _check_empty(connection)
         connection.pragma("page_size", _PAGE_BYTES)
     connection.pragma("journal_mode", "TRUNCATE")
     connection.pragma("synchronous", "OFF")  # a file that a power cut damages is begun anew
@@ -130,15 +132,22 @@ def _prepare(connection: apsw.Connection, most_pages: int) -> None:
 def _create(connection: apsw.Connection) -> None:
     if connection.pragma("application_id") == _APPLICATION:
         return  # another process came first
-    if connection.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise _ForeignError(f"{connection.filename} is a database of another kind; give the cache a file of its own")
     for statement in _SCHEMA:
         connection.execute(statement)
 
 
+def _check_empty(connection: apsw.Connection) -> None:
+    """Refuse a database of another kind, before anything is changed in it."""
+    with _transaction(connection, "DEFERRED"):
+        is_ours = connection.pragma("application_id") == _APPLICATION
+        if not is_ours and connection.execute("SELECT count(*) FROM sqlite_schema").get:
+            name = connection.filename
+            raise _ForeignError(f"{name} is a database of another kind; give the cache a file of its own")
+
+
 @contextmanager
-def _transaction(connection: apsw.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
+def _transaction(connection: apsw.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
     try:
         yield
     except BaseException:
@@ -181,6 +190,7 @@ def _write(connection: apsw.Connection, values: Mapping[bytes, bytes], most: int
         while old is not None or total + cost > most:
             place = old if old is not None else connection.execute(_OLDEST).get
             if place is None:
+                total = 0
                 break
             total -= _remove(connection, place)
             free.append(place)

@@ -1,4 +1,13 @@
-"""The rules for the options of embedders."""
+"""The rules for what embedders are given, each written once."""
+
+from collections.abc import Sequence
+
+
+def check_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts as a list, with lone surrogates, which no model knows, replaced by a question mark."""
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"texts must be a sequence of strings, not {texts!r:.100}")
+    return [text if text.isascii() else text.encode(errors="replace").decode() for text in texts]
 
 
 def check_positive(value: object, name: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from embedders.arrays import unit_rows
-from embedders.checks import check_id, check_name
+from embedders.checks import check_id, check_name, check_texts
 from embedders.extras import load_extra
 from embedders.openai_answer import rows_of
 from embedders.protocol import Kind, Vectors
@@ -26,6 +26,7 @@ class LiteLLMEmbedder:
 
     async def embed(self, texts: Sequence[str], *, kind: Kind = "document") -> Vectors:
         """Return unit vectors, one row a text; `kind` makes no difference."""
-        if not texts:
+        wanted = check_texts(texts)
+        if not wanted:
             return np.empty((0, 0), np.float32)
-        return unit_rows(rows_of(await self._embed(input=list(texts), **self._options), len(texts)))
+        return unit_rows(rows_of(await self._embed(input=wanted, **self._options), len(wanted)))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedders.arrays import unit_rows
-from embedders.checks import check_id, check_positive
+from embedders.checks import check_id, check_positive, check_texts
 from embedders.errors import EmbedderError
 from embedders.extras import load_extra
 from embedders.fingerprint import PROBE, fingerprint, weights_digest
@@ -56,7 +56,7 @@ class OnnxEmbedder:
 
     async def embed(self, texts: Sequence[str], *, kind: Kind = "document") -> Vectors:
         """Return unit vectors of shape (len(texts), dimensions)."""
-        return await asyncio.to_thread(self._embed, list(texts), kind)
+        return await asyncio.to_thread(self._embed, check_texts(texts), kind)
 
     def _embed(self, texts: list[str], kind: Kind) -> Vectors:
         prompt = self._prompts.get(kind, "")

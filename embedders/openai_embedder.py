@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from embedders.arrays import unit_rows
-from embedders.checks import check_id, check_name, check_positive
+from embedders.checks import check_id, check_name, check_positive, check_texts
 from embedders.errors import EmbedderError
 from embedders.long_texts import mean_of_pieces, pieces, warn_of_chunks
 from embedders.openai_server import OpenAIServer, TextTooLongError
@@ -54,7 +54,7 @@ class OpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str], *, kind: Kind = "document") -> Vectors:
         """Return unit vectors, one row a text; `kind` makes no difference."""
-        cut = [pieces(text, lambda piece: _estimated_tokens(piece) <= self._max_tokens) for text in texts]
+        cut = [pieces(text, lambda piece: _estimated_tokens(piece) <= self._max_tokens) for text in check_texts(texts)]
         flat = [piece or " " for parts in cut for piece in parts]  # servers refuse empty texts
         if len(flat) > len(texts):
             warn_of_chunks(self.id, sum(len(parts) > 1 for parts in cut), len(texts), len(flat))

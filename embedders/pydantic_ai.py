@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from embedders.arrays import unit_rows
-from embedders.checks import check_id
+from embedders.checks import check_id, check_texts
 from embedders.errors import EmbedderError
 from embedders.extras import load_extra
 from embedders.protocol import Kind, Vectors
@@ -32,11 +32,12 @@ class PydanticAIEmbedder:
 
     async def embed(self, texts: Sequence[str], *, kind: Kind = "document") -> Vectors:
         """Return unit vectors, one row a text; `kind` is handed on as the input type."""
-        if not texts:
+        wanted = check_texts(texts)
+        if not wanted:
             return np.empty((0, 0), np.float32)
-        result = await self._model.embed(list(texts), input_type=kind)
-        if len(result.embeddings) != len(texts):
-            raise EmbedderError(f"{self.id!r} returned {len(result.embeddings)} vectors for {len(texts)} texts")
+        result = await self._model.embed(wanted, input_type=kind)
+        if len(result.embeddings) != len(wanted):
+            raise EmbedderError(f"{self.id!r} returned {len(result.embeddings)} vectors for {len(wanted)} texts")
         return unit_rows(np.asarray(result.embeddings, np.float32))
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from embedders.arrays import unit_rows
-from embedders.checks import check_id, check_positive
+from embedders.checks import check_id, check_positive, check_texts
 from embedders.long_texts import LongTexts, check_long_texts, mean_of_pieces, pieces, warn_of_cut
 from embedders.protocol import Kind, Vectors
 from embedders.torch_model import TorchModel, load_model, loaded_model
@@ -41,7 +41,7 @@ class SentenceTransformerEmbedder:
 
     async def embed(self, texts: Sequence[str], *, kind: Kind = "document") -> Vectors:
         """Return unit vectors of shape (len(texts), dimensions)."""
-        return await asyncio.to_thread(self._embed, list(texts), kind)
+        return await asyncio.to_thread(self._embed, check_texts(texts), kind)
 
     def _embed(self, texts: list[str], kind: Kind) -> Vectors:
         with self._model.lock:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from embedders.arrays import unit_rows
-from embedders.checks import check_id
+from embedders.checks import check_id, check_texts
 from embedders.errors import EmbedderError
 from embedders.extras import load_extra
 from embedders.fingerprint import PROBE, array_digest, fingerprint
@@ -41,7 +41,7 @@ class WordLlamaEmbedder:
 
     async def embed(self, texts: Sequence[str], *, kind: Kind = "document") -> Vectors:
         """Return unit vectors of shape (len(texts), dimensions); `kind` makes no difference."""
-        return await asyncio.to_thread(self._model.encode, list(texts), self.dimensions)
+        return await asyncio.to_thread(self._model.encode, check_texts(texts), self.dimensions)
 
     def __repr__(self) -> str:
         return f"WordLlamaEmbedder({self.dimensions})"

@@ -199,6 +199,39 @@ def test_a_database_of_another_kind_is_refused_and_left_as_it_is(path):
     assert path.read_bytes() == before
 
 
+def test_the_settings_of_a_database_of_another_kind_are_left_as_they_are(path):
+    other = apsw.Connection(str(path))
+    assert other.pragma("journal_mode", "wal") == "wal"
+    other.execute("CREATE TABLE precious(x)")
+    with pytest.raises(ValueError, match="another kind"):
+        embedder_on(path)
+    assert other.pragma("journal_mode") == "wal"
+    other.close()
+
+
+DAMAGE = {
+    "a row without its number": "DELETE FROM cached_bytes",
+    "a number that is a text": "UPDATE cached_bytes SET total='many'",
+    "a number that is too large": "UPDATE cached_bytes SET total=1e300",
+    "texts in place of vectors": "UPDATE cached_vectors SET vector='text', checksum='text'",
+    "no vectors": "UPDATE cached_vectors SET vector=x''",
+    "vectors of others": "UPDATE cached_vectors SET vector=(SELECT vector FROM cached_vectors LIMIT 1)",
+    "no uses": "DELETE FROM cached_uses",
+    "texts in place of uses": "UPDATE cached_uses SET used='now'",
+    "a missing table": "DROP TABLE cached_uses",
+    "a table of another form": "ALTER TABLE cached_vectors RENAME COLUMN vector TO row",
+}
+
+
+@pytest.mark.parametrize("statement", DAMAGE.values(), ids=DAMAGE.keys())
+def test_rows_that_somebody_changed_never_change_a_vector(filled, statement):
+    connection = apsw.Connection(str(filled))
+    connection.execute(statement)
+    connection.close()
+    check_vectors(filled)
+    assert check_vectors(filled).hits == 2 * len(TEXTS)
+
+
 def test_a_file_that_becomes_another_database_is_passed_over(filled, caplog):
     cached = embedder_on(filled)
     filled.unlink()
