@@ -1,6 +1,7 @@
 """litellm, which reaches a server on this machine."""
 
 import asyncio
+import os
 import warnings
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 from embedders import EmbedderError
 from tests.extras.embeddings_server import EmbeddingsServer, changed, vector_of
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it asks the network for its prices when it is imported
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
