@@ -28,7 +28,7 @@ def main() -> None:
     data, out = Path(options.data), Path(options.out)
     results = json.loads(out.read_text()) if out.exists() else {}
     for spec in options.embedders:
-        results[options.name or spec] = asyncio.run(_measure(spec, data))
+        results[options.name or spec] = asyncio.run(_measure(spec, data, options.languages))
         print(options.name or spec, json.dumps(results[options.name or spec]), flush=True)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
@@ -41,11 +41,12 @@ def _options() -> argparse.Namespace:
         "--data", required=True, help="a folder with stsb/stsb-LANGUAGE-test.csv and locomo/locomo10.json"
     )
     parser.add_argument("--out", default="benchmarks/results/embedders.json", help="results are added to this file")
+    parser.add_argument("--languages", nargs="*", default=[], help="of STS-B, in place of all that there are")
     parser.add_argument("--name", help="what to call the one embedder in the results, in place of its path")
     return parser.parse_args()
 
 
-async def _measure(spec: str, data: Path) -> dict[str, Any]:
+async def _measure(spec: str, data: Path, languages: list[str]) -> dict[str, Any]:
     started = time.perf_counter()
     embedder = BUNDLED[spec]() if spec in BUNDLED else parse_embedder(spec).load()
     dimensions = (await embed(embedder, ["warm up"])).shape[1]
@@ -55,7 +56,11 @@ async def _measure(spec: str, data: Path) -> dict[str, Any]:
         "dimensions": dimensions,
         "load_seconds": round(loaded, 2),
         "texts_per_second": {str(size): await _rate(embedder, size) for size in (1, 64)},
-        "stsb_spearman": {language: await stsb.spearman(embedder, path) for language, path in stsb.files(data)},
+        "stsb_spearman": {
+            language: await stsb.spearman(embedder, path)
+            for language, path in stsb.files(data)
+            if language in languages or not languages
+        },
         "locomo_recall_at_10": await locomo.recall(embedder, locomo.read(data / "locomo" / "locomo10.json")),
         "python": sys.version.split()[0],
         "machine": f"{platform.machine()}, {_processor()}",
