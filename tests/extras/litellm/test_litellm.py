@@ -9,6 +9,7 @@ import pytest
 
 from embedders import EmbedderError
 from tests.extras.embeddings_server import EmbeddingsServer, changed, vector_of
+from vectormem.testing import EmbedderSuite
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it asks the network for its prices when it is imported
 
@@ -33,6 +34,15 @@ def make(server):
     return lambda **options: LiteLLMEmbedder(
         "openai/small", **{"api_base": server.url, "api_key": "sk-1", "num_retries": 0, **options}
     )
+
+
+class TestLiteLLMEmbedder(EmbedderSuite):
+    tolerance = 1e-6
+
+    @pytest.fixture
+    def embedder(self, server, make):
+        server.plain = True
+        return make()
 
 
 def embed(embedder, texts):
