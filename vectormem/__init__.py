@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vectormem.chat.messages import ConversationSummary, Message, MessageMatch
+    from vectormem.chat.storage import ChatStorage
     from vectormem.errors import (
         EmbeddingError,
         MemoryInvalidError,
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from vectormem.sync import blocking
 
 __all__ = [
+    "ChatStorage",
+    "ConversationSummary",
     "EmbeddingError",
     "Expose",
     "FileMemory",
@@ -45,6 +49,8 @@ __all__ = [
     "MemoryRun",
     "MemorySlot",
     "MemoryTool",
+    "Message",
+    "MessageMatch",
     "MigrationResult",
     "MissingExtraError",
     "Recall",
@@ -64,6 +70,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "vectormem.chat.messages": (
+        "ConversationSummary",
+        "Message",
+        "MessageMatch",
+    ),
+    "vectormem.chat.storage": ("ChatStorage",),
     "vectormem.errors": (
         "EmbeddingError",
         "MemoryInvalidError",

@@ -8,11 +8,12 @@ import pytest
 from tests.repository.sources import modules
 
 LAYERS = (
-    ("errors", "canonical", "checks", "items", "concurrency"),
+    ("errors", "canonical", "checks", "items", "concurrency", "origin"),
     ("index", "ranking"),
     ("embedding", "stores"),
     ("providers",),
     ("slots",),
+    ("chat",),
     ("sync",),
     ("testing",),
     ("cli",),
@@ -106,7 +107,8 @@ def test_a_pure_layer_touches_no_file_clock_thread_or_chance(layer):
 
 
 def test_only_the_stores_know_sqlite_and_only_the_index_knows_faiss():
-    homes = {"apsw": {"stores"}, "sqlite_vec": {"stores"}, "faiss": {"index"}}
+    """Chats use the sentences and words of Unicode that come with apsw."""
+    homes = {"apsw": {"stores", "chat"}, "sqlite_vec": {"stores"}, "faiss": {"index"}}
     found = {library: set() for library in homes}
     for name, tree in modules().items():
         for imported in imports(name, tree):
