@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import chart, recall, report, results
+from benchmarks import chart, quality, recall, report, results
 from benchmarks.engines import ENGINES
 from benchmarks.plan import KINDS, ROWS, Settings, choose
 from benchmarks.run import run
@@ -22,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["recall"]:
         return recall.main(given[1:])
+    if given[:1] == ["quality"]:
+        return quality.main(given[1:])
     if given[:1] == ["chart"]:
         return _draw(given[1:])
     return _measure(_parser().parse_args(given))
@@ -63,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m benchmarks",
         description="Measure vectormem beside its peers and beside bare numpy and SQLite. "
-        "Other commands: `recall --vectors FILE`, `chart RESULTS.json`.",
+        "Other commands: `recall --vectors FILE`, `quality --locomo FILE`, `chart RESULTS.json`.",
     )
     names = (*KINDS, *(row.name for row in ROWS if row.name not in KINDS))
     parser.add_argument(

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from vectormem import errors as errors  # at once, so that embedders raise its MissingExtraError
 
 if TYPE_CHECKING:
+    from vectormem.chat.messages import ConversationSummary, Message, MessageMatch
+    from vectormem.chat.storage import ChatStorage
     from vectormem.errors import (
         EmbeddingError,
         MemoryInvalidError,
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from vectormem.sync import blocking
 
 __all__ = [
+    "ChatStorage",
+    "ConversationSummary",
     "EmbeddingError",
     "Expose",
     "FileMemory",
@@ -47,6 +51,8 @@ __all__ = [
     "MemoryRun",
     "MemorySlot",
     "MemoryTool",
+    "Message",
+    "MessageMatch",
     "MigrationResult",
     "MissingExtraError",
     "Recall",
@@ -66,6 +72,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "vectormem.chat.messages": (
+        "ConversationSummary",
+        "Message",
+        "MessageMatch",
+    ),
+    "vectormem.chat.storage": ("ChatStorage",),
     "vectormem.errors": (
         "EmbeddingError",
         "MemoryInvalidError",

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from vectormem.chat.storage import ChatStorage
 from vectormem.concurrency import ForkAware
 from vectormem.errors import MemoryInvalidError
 from vectormem.providers.base import BuiltinProvider
@@ -153,6 +154,30 @@ class BlockingTool(_Blocking[MemoryTool]):
         return getattr(self.target, name)
 
 
+class BlockingChat(_Blocking[ChatStorage]):
+    """A `ChatStorage`, blocking."""
+
+    save_message = _Verb(ChatStorage.save_message)
+    save_many = _Verb(ChatStorage.save_many)
+    messages = _Verb(ChatStorage.messages)
+    conversations = _Verb(ChatStorage.conversations)
+    delete_conversation = _Verb(ChatStorage.delete_conversation)
+    delete_message = _Verb(ChatStorage.delete_message)
+    embed_pending = _Verb(ChatStorage.embed_pending)
+    search_messages = _Verb(ChatStorage.search_messages)
+    close = aclose = _Verb(ChatStorage.aclose)
+
+    def create_memory_retrieval_tool(self, **options: Any) -> BlockingTool:
+        """Return the tool of `ChatStorage.create_memory_retrieval_tool`, blocking; it takes the same options."""
+        return BlockingTool(self.target.create_memory_retrieval_tool(**options))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 @overload
 def blocking(target: VectorProvider) -> BlockingVectorMemory: ...
 @overload
@@ -163,6 +188,8 @@ def blocking(target: MemoryRun) -> BlockingRun: ...
 def blocking(target: MemoryTool) -> BlockingTool: ...
 @overload
 def blocking(target: UpsertProvider) -> BlockingUpsertProvider: ...
+@overload
+def blocking(target: ChatStorage) -> BlockingChat: ...
 @overload
 def blocking(target: MemoryProvider) -> BlockingProvider: ...
 def blocking(target: object) -> object:
@@ -175,7 +202,7 @@ def blocking(target: object) -> object:
     for kind, face in _FACES:
         if isinstance(target, kind) and not isinstance(target, type):
             return face(target)
-    raise MemoryInvalidError(f"blocking() takes a provider, a MemoryRun or a MemoryTool, not {target!r}")
+    raise MemoryInvalidError(f"blocking() takes a provider, a MemoryRun, a MemoryTool or a ChatStorage, not {target!r}")
 
 
 _FACES: tuple[tuple[type, Callable[[Any], object]], ...] = (
@@ -183,6 +210,7 @@ _FACES: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (BuiltinProvider, BlockingMemory),
     (MemoryRun, BlockingRun),
     (MemoryTool, BlockingTool),
+    (ChatStorage, BlockingChat),
     (UpsertProvider, BlockingUpsertProvider),
     (MemoryProvider, BlockingProvider),
 )

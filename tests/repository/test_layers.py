@@ -8,11 +8,12 @@ import pytest
 from tests.repository.sources import modules
 
 LAYERS = (
-    ("errors", "canonical", "checks", "items", "concurrency"),
+    ("errors", "canonical", "checks", "items", "concurrency", "origin"),
     ("index", "ranking"),
     ("embedding", "stores"),
     ("providers",),
     ("slots",),
+    ("chat",),
     ("sync",),
     ("testing",),
     ("cli",),
@@ -105,8 +106,9 @@ def test_a_pure_layer_touches_no_file_clock_thread_or_chance(layer):
     assert [use for use in used if use[1] in IO] == []
 
 
-def test_only_the_stores_and_the_cache_know_sqlite_and_only_the_index_knows_faiss():
-    homes = {"apsw": {"stores", "cache_file"}, "sqlite_vec": {"stores"}, "faiss": {"index"}}
+def test_only_stores_chats_and_the_cache_know_sqlite_and_only_the_index_knows_faiss():
+    """Chats use the sentences and words of Unicode that come with apsw."""
+    homes = {"apsw": {"stores", "chat", "cache_file"}, "sqlite_vec": {"stores"}, "faiss": {"index"}}
     found = {library: set() for library in homes}
     for name, tree in modules().items():
         for imported in imports(name, tree):

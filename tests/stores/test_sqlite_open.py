@@ -74,7 +74,7 @@ def test_another_programs_table_of_the_same_name_is_a_loud_error_and_stays(path)
     assert tables(path) == {"memory_items"}
 
 
-@pytest.mark.parametrize("version", [3, 999])
+@pytest.mark.parametrize("version", [len(schema.MIGRATIONS) + 1, 999])
 @pytest.mark.parametrize("has_tables", [True, False])
 def test_a_newer_file_is_refused_before_any_write(path, version, has_tables):
     """alphaonedev/ai-memory-mcp#2574, omartelo/lich#597"""

@@ -1,5 +1,6 @@
 """The kinds of files that `import` reads."""
 
+import json
 from enum import StrEnum
 from pathlib import PurePath
 
@@ -10,6 +11,7 @@ class Format(StrEnum):
     JSONL = "jsonl"
     TEXT = "text"
     MARKDOWN = "markdown"
+    CHATS = "chats"
 
 
 _SUFFIXES = {
@@ -22,6 +24,21 @@ _SUFFIXES = {
 
 
 def guess_format(name: str, first_line: bytes) -> Format:
-    """Go by the suffix; without a known one, a first line that starts a JSON object tells."""
-    by_first_line = Format.JSONL if first_line.lstrip().startswith(b"{") else Format.TEXT
-    return _SUFFIXES.get(PurePath(name).suffix.lower(), by_first_line)
+    """Go by the suffix; without a known one, a first line that starts a JSON object tells.
+
+    A JSON array, and JSON lines of which the first has a role, are chats.
+    """
+    suffix, start = PurePath(name).suffix.lower(), first_line.lstrip()
+    if suffix == ".json" and start.startswith(b"["):
+        return Format.CHATS
+    by_first_line = Format.JSONL if start.startswith(b"{") else Format.TEXT
+    guess = _SUFFIXES.get(suffix, by_first_line)
+    return Format.CHATS if guess is Format.JSONL and _has_role(first_line) else guess
+
+
+def _has_role(line: bytes) -> bool:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and "role" in found

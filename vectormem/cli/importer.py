@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from vectormem.cli.chats import OpenChats, import_chats
 from vectormem.cli.formats import Format, guess_format
 from vectormem.cli.jsonl import Record, read_jsonl
 from vectormem.cli.options import DEFAULT_KEY
@@ -34,6 +35,7 @@ class Imported:
 
 def import_file(
     memory: BlockingMemory,
+    open_chats: OpenChats,
     name: str,
     format: Format | None,
     key: str | None,
@@ -41,11 +43,15 @@ def import_file(
 ) -> Imported:
     """Store the items of a file, or of standard input for `-`; `on_chunk` is told how many bytes were read.
 
-    `key` takes all items; without it, each goes to the key in its line. Raises MemoryInvalidError at a bad
-    line, after storing what stands before it.
+    `key` takes all items; without it, each goes to the key in its line. Chats become messages. Raises
+    MemoryInvalidError at a bad line, after storing what stands before it; of chats, nothing is stored then.
     """
     with opened_source(name) as source:
         result = Imported(source.name, format or guess_format(name, source.first))
+        if result.format is Format.CHATS:
+            result.read, result.imported = import_chats(open_chats, source, key)
+            on_chunk(source.bytes_read)
+            return result
         try:
             for chunk in _chunks(_READERS[result.format](source)):
                 for own_key, items in _by_key(chunk, key).items():

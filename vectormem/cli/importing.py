@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vectormem.cli.formats import Format
-from vectormem.cli.opening import opened_store, vector_memory
+from vectormem.cli.opening import chat_memory, opened_store, vector_memory
 from vectormem.cli.options import (
     DEFAULT_DATABASE,
     DEFAULT_EMBEDDER,
@@ -45,6 +45,8 @@ def import_items(
 ) -> None:
     """Store the items of files: JSONL from `export`, or plain text or Markdown, a paragraph an item.
 
+    Chats become messages of the scope key --key, or global: a conversations.json of ChatGPT or Claude,
+    or JSON lines with conversation_id, role and content.
     Items of JSONL lines keep their ids, times and order.
     What the memory holds already, by id or by text, is passed over:
     an import can be run again. A bad line ends it; what stands before is stored.
@@ -58,9 +60,12 @@ def import_items(
     total, before = sum(sizes) if all(sizes) else 0, 0
     results = []
     with opened_store(db, create=True) as store, progress("importing") as on_progress:
-        memory = vector_memory(store, embedder.load(), max_items=max_items)
+        model = embedder.load()
+        memory = vector_memory(store, model, max_items=max_items)
+        open_chats = partial(chat_memory, store, model)
         for name, size in zip(files, sizes, strict=True):
-            results.append(import_file(memory, name, format, key, partial(_advance, on_progress, before, total)))
+            advance = partial(_advance, on_progress, before, total)
+            results.append(import_file(memory, open_chats, name, format, key, advance))
             before += size
     _report(results, as_json=as_json)
 
@@ -77,4 +82,5 @@ def _report(results: "list[Imported]", *, as_json: bool) -> None:
         return
     for one in results:
         there = one.read - one.imported
-        print_line(f"{shown(one.file)}: {counted(one.imported, 'item')} imported, {there} already there")
+        kind = "message" if one.format is Format.CHATS else "item"
+        print_line(f"{shown(one.file)}: {counted(one.imported, kind)} imported, {there} already there")

@@ -9,9 +9,9 @@ from vectormem.errors import StorageFailedError
 
 if TYPE_CHECKING:
     from embedders import Embedder
-    from vectormem.providers.base import Origin
+    from vectormem.origin import Origin
     from vectormem.stores.sqlite.store import SqliteStore
-    from vectormem.sync import BlockingMemory, BlockingVectorMemory
+    from vectormem.sync import BlockingChat, BlockingMemory, BlockingVectorMemory
 
 
 def check_exists(path: Path) -> None:
@@ -56,3 +56,11 @@ def vector_memory(
     from vectormem.sync import blocking
 
     return blocking(SqliteVectorMemory(store, embedder=embedder, max_items=max_items, min_score=min_score, **origin))
+
+
+def chat_memory(store: "SqliteStore", embedder: "Embedder", scope_key: str) -> "BlockingChat":
+    """Return the chats of a scope key."""
+    from vectormem.chat.storage import ChatStorage
+    from vectormem.sync import blocking
+
+    return blocking(ChatStorage(store, embedder=embedder, scope_key=scope_key))

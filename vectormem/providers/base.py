@@ -1,11 +1,9 @@
 """The template of every built-in provider: checks, rules and results; stores only hold rows."""
 
-import os
 import re
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, Self, TypeAlias, TypedDict
+from datetime import datetime
+from typing import Any, Self, TypeAlias
 
 from pydantic import JsonValue
 
@@ -13,6 +11,7 @@ from vectormem.canonical import encode_metadata
 from vectormem.checks import check_id, check_limit, check_positive, check_query, check_scope_key, check_text
 from vectormem.errors import MemoryInvalidError
 from vectormem.items import MemoryItem
+from vectormem.origin import new_uuid, utc_now
 from vectormem.providers import rules
 from vectormem.ranking.keyword import rank_by_words
 from vectormem.stores.rows import BRIEF, Draft, Embeddings, ItemStore, Row, Rows, T, item_of, to_microseconds
@@ -21,24 +20,6 @@ Progress: TypeAlias = Callable[[int, int], object]
 Metadata: TypeAlias = Mapping[str, JsonValue] | None
 
 _NEVER_STORED = re.compile("[\0\ud800-\udfff]")
-
-
-class Origin(TypedDict, total=False):
-    """Where a provider gets the times and the ids of new items from: the clock and random UUIDs."""
-
-    clock: Callable[[], datetime]
-    new_id: Callable[[], str]
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-def _new_uuid() -> str:
-    """Return a UUID of version 7 (RFC 9562): random, but growing with time, which keeps index pages together."""
-    digits = f"{time.time_ns() // 1_000_000:012x}7{os.urandom(10).hex()}"
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 class BuiltinProvider:
@@ -56,8 +37,8 @@ class BuiltinProvider:
         items: ItemStore,
         *,
         max_items: int | None,
-        clock: Callable[[], datetime] = _utc_now,
-        new_id: Callable[[], str] = _new_uuid,
+        clock: Callable[[], datetime] = utc_now,
+        new_id: Callable[[], str] = new_uuid,
     ) -> None:
         self.max_items = None if max_items is None else check_positive(max_items, "max_items")
         self._items = items

@@ -5,8 +5,10 @@ from typing import TypeAlias, Unpack
 
 from embedders import Embedder
 from vectormem.errors import MemoryInvalidError
-from vectormem.providers.base import BuiltinProvider, Origin
+from vectormem.origin import Origin
+from vectormem.providers.base import BuiltinProvider
 from vectormem.providers.vector import VectorProvider
+from vectormem.ranking.choice import Ranking
 from vectormem.stores.file.store import FileStore
 from vectormem.stores.kv import Binding, KVStore
 from vectormem.stores.memory import DictStore
@@ -62,10 +64,17 @@ class InMemoryVectorMemory(VectorProvider):
         max_items: int | None = 5000,
         min_score: float = 0.2,
         exact: bool = False,
+        ranking: Ranking = "vector",
         **origin: Unpack[Origin],
     ) -> None:
         super().__init__(
-            DictStore(), embedder=embedder, max_items=max_items, min_score=min_score, exact=exact, **origin
+            DictStore(),
+            embedder=embedder,
+            max_items=max_items,
+            min_score=min_score,
+            exact=exact,
+            ranking=ranking,
+            **origin,
         )
 
 
@@ -83,10 +92,17 @@ class SqliteVectorMemory(VectorProvider):
         max_items: int | None = 5000,
         min_score: float = 0.2,
         exact: bool = False,
+        ranking: Ranking = "vector",
         **origin: Unpack[Origin],
     ) -> None:
         super().__init__(
-            _items(store), embedder=embedder, max_items=max_items, min_score=min_score, exact=exact, **origin
+            _items(store),
+            embedder=embedder,
+            max_items=max_items,
+            min_score=min_score,
+            exact=exact,
+            ranking=ranking,
+            **origin,
         )
 
 

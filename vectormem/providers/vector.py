@@ -1,6 +1,7 @@
 """Providers that find items by meaning: every item is embedded, and ranked by cosine similarity."""
 
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple, Unpack
@@ -13,7 +14,10 @@ from vectormem.errors import EmbeddingError
 from vectormem.index.array import Matrix
 from vectormem.index.vectors import Wanted
 from vectormem.items import MemoryItem
-from vectormem.providers.base import BuiltinProvider, Origin, Progress
+from vectormem.origin import Origin
+from vectormem.providers.base import BuiltinProvider, Progress
+from vectormem.providers.words import found_by_both, found_by_words
+from vectormem.ranking.choice import Ranking, check_ranking
 from vectormem.stores.rows import BRIEF, Embedding, Embeddings, Row, Rows, T, VectorKind, VectorStore, item_of
 
 logger = logging.getLogger("vectormem")
@@ -26,9 +30,12 @@ class VectorProvider(BuiltinProvider):
     -1 to 1, inclusive) are left out; equal scores are newest first. Keys of more than eight million
     values (20,000 items of 384 dimensions) are searched in two stages that may miss one in a hundred of the
     best; with `exact`, never. A failing embedder raises EmbeddingError and stores nothing.
-    """
 
-    ranks_by_meaning = True
+    `ranking` says what queries go by: "vector" as above; "keyword", BM25 over words, without a score and
+    without embedding the query; "hybrid", words and meaning added. There too `score` is the cosine and
+    `min_score` applies to it, and an item that shares a word that at most one item in twenty has is
+    admitted beside.
+    """
 
     def __init__(
         self,
@@ -38,6 +45,7 @@ class VectorProvider(BuiltinProvider):
         max_items: int | None,
         min_score: float,
         exact: bool,
+        ranking: Ranking = "vector",
         **origin: Unpack[Origin],
     ) -> None:
         super().__init__(items, max_items=max_items, **origin)
@@ -45,6 +53,8 @@ class VectorProvider(BuiltinProvider):
         self.embedder = check_embedder(embedder)
         self.min_score = check_unit_interval(min_score, "min_score", lowest=-1)
         self.exact = exact
+        self.ranking = check_ranking(ranking)
+        self.ranks_by_meaning = ranking != "keyword"
         self._dimensions: int | None = _positive_or_none(getattr(embedder, "dimensions", None))
         self._warned: set[str] = set()
 
@@ -73,12 +83,18 @@ class VectorProvider(BuiltinProvider):
         return self.embedder.id
 
     async def _ranked(self, key: str, query: str, limit: int | None) -> Sequence[MemoryItem]:
+        if self.ranking == "keyword":
+            return list(map(item_of, await found_by_words(self._vectors, key, query, limit)))
         vector = (await self._embed_checked([query], kind="query"))[0]
         kind = VectorKind(self.embedder.id, len(vector))
-        found = await self._vectors.search(key, kind, Wanted(vector, limit, self.min_score, self.exact))
+        wanted = Wanted(vector, limit, self.min_score, self.exact)
+        if self.ranking == "hybrid":
+            found = await found_by_both(self._vectors, key, query, kind, wanted)
+        else:
+            found = await self._vectors.search(key, kind, wanted)
         if found.skipped and key not in self._warned:
             self._warn_of_skipped(key, kind, await self._items.read(key, lambda rows: rows.vector_counts()))
-        return [item_of(row, score) for row, score in found.ranked]
+        return [item_of(row, None if math.isnan(score) else score) for row, score in found.ranked]
 
     def _warn_of_skipped(self, key: str, kind: VectorKind, counts: dict[VectorKind | None, int]) -> None:
         self._warned.add(key)

@@ -21,8 +21,8 @@ def query_words(text: str) -> frozenset[str]:
 
     Pairs of characters in scripts without spaces count whatever their length.
     """
-    runs = [(part, unspaced) for word in words(text) for unspaced, part in _by_script(word)]
-    found = {word for part, unspaced in runs if unspaced for word in _pairs(part)}
+    runs = [(part, unspaced) for word in words(text) for unspaced, part in by_script(word)]
+    found = {word for part, unspaced in runs if unspaced for word in pairs(part)}
     plain = {_singular(part) for part, unspaced in runs if not unspaced}
     long = {word for word in plain if len(word) >= _SHORTEST_WORD}
     return frozenset(found | long or plain)
@@ -32,18 +32,20 @@ def _split(word: str) -> list[str]:
     if word.isascii():
         return [_singular(word)]
     parts: list[str] = []
-    for unspaced, part in _by_script(word):
-        parts += [*part, *_pairs(part)] if unspaced else [_singular(part)]
+    for unspaced, part in by_script(word):
+        parts += [*part, *pairs(part)] if unspaced else [_singular(part)]
     return parts
 
 
-def _by_script(word: str) -> list[tuple[bool, str]]:
+def by_script(word: str) -> list[tuple[bool, str]]:
+    """Cut a word where scripts without spaces begin or end; True marks the parts of such scripts."""
     if word.isascii():
         return [(False, word)]
     return [(unspaced, "".join(part)) for unspaced, part in groupby(word, _is_unspaced)]
 
 
-def _pairs(part: str) -> list[str]:
+def pairs(part: str) -> list[str]:
+    """Return the overlapping pairs of characters; a single one stays alone."""
     return [part] if len(part) == 1 else [part[start : start + 2] for start in range(len(part) - 1)]
 
 

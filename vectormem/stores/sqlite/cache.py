@@ -2,14 +2,15 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias
+
+from typing_extensions import TypeVar
 
 from vectormem.index.vectors import VectorIndex
-from vectormem.stores.rows import VectorKind
 
-Name: TypeAlias = tuple[str, VectorKind]
+Name: TypeAlias = tuple[str, Hashable]
 
 _ENTRY_BYTES = 1024
 
@@ -22,17 +23,29 @@ class State(NamedTuple):
     last_seq: int
 
 
-class CachedIndex:
+class Sized(Protocol):
+    """What the cache holds: something that knows its size."""
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of memory in use."""
+        ...
+
+
+IndexT = TypeVar("IndexT", bound=Sized, default=VectorIndex)
+
+
+class CachedIndex(Generic[IndexT]):
     """The index of one key and kind, None while the key is cold. Whoever looks at it holds `lock`."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.index: VectorIndex | None = None
+        self.index: IndexT | None = None
         self.state = State(0, 0, 0)
         self.cold_queries = 0
         self.is_loading = False
 
-    def set(self, index: VectorIndex | None, state: State = State(0, 0, 0)) -> None:
+    def set(self, index: IndexT | None, state: State = State(0, 0, 0)) -> None:
         """Hold an index that reflects `state`, or none."""
         self.index, self.state, self.cold_queries = index, state, 0
 
@@ -48,16 +61,16 @@ class IndexCache:
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self._lock = threading.Lock()
-        self._entries: OrderedDict[Name, CachedIndex] = OrderedDict()
+        self._entries: OrderedDict[Name, CachedIndex[Any]] = OrderedDict()
         self._sizes: dict[Name, int] = {}
         self._total = 0
 
-    def peek(self, scope_key: str, kind: VectorKind) -> CachedIndex | None:
+    def peek(self, scope_key: str, kind: Hashable) -> CachedIndex | None:
         """Return the entry where there is one, without counting it as used."""
         return self._entries.get((scope_key, kind))
 
     @contextmanager
-    def use(self, scope_key: str, kind: VectorKind) -> Iterator[CachedIndex]:
+    def use(self, scope_key: str, kind: Hashable) -> Iterator[CachedIndex[Any]]:
         """Give out the entry, locked, as the one used last; account for its size afterwards."""
         name = (scope_key, kind)
         entry = self._locked(name)
@@ -68,7 +81,7 @@ class IndexCache:
         finally:
             entry.lock.release()
 
-    def _locked(self, name: Name) -> CachedIndex:
+    def _locked(self, name: Name) -> CachedIndex[Any]:
         while True:
             with self._lock:
                 entry = self._entries.setdefault(name, CachedIndex())

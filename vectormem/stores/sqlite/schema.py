@@ -62,7 +62,72 @@ def _vectors(connection: apsw.Connection) -> None:
     )
 
 
-MIGRATIONS = (_items, _vectors)
+def _chats(connection: apsw.Connection) -> None:
+    connection.execute(
+        """
+        CREATE TABLE chat_keys (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            key TEXT NOT NULL UNIQUE,
+            last_seq INTEGER NOT NULL,    -- the highest seq given out so far
+            version INTEGER NOT NULL,     -- grows with every change
+            last_deletion INTEGER NOT NULL  -- the version that deleted a message last
+        );
+        CREATE TABLE chat_conversations (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            key_id INTEGER NOT NULL REFERENCES chat_keys(id),
+            name TEXT NOT NULL,
+            UNIQUE (key_id, name)
+        );
+        CREATE TABLE chat_messages (
+            key_id INTEGER NOT NULL REFERENCES chat_keys(id),
+            seq INTEGER NOT NULL,         -- order of insertion
+            id TEXT NOT NULL,
+            conversation INTEGER NOT NULL REFERENCES chat_conversations(id),
+            role TEXT NOT NULL,
+            content TEXT NOT NULL,
+            metadata TEXT,                -- JSON
+            created_at INTEGER NOT NULL,  -- microseconds since 1970, UTC
+            length INTEGER NOT NULL,      -- characters without white space around them
+            words INTEGER NOT NULL,       -- words that carry meaning
+            asks INTEGER NOT NULL,        -- 1 where it ends with a question
+            version INTEGER NOT NULL,     -- the version that stored this state of the message or its vectors
+            PRIMARY KEY (key_id, seq)
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX chat_messages_by_id ON chat_messages(key_id, id);
+        CREATE INDEX chat_messages_in_order ON chat_messages(conversation, created_at, seq);
+        CREATE INDEX chat_messages_by_version ON chat_messages(key_id, version);
+        """
+    )
+
+
+def _chat_vectors_and_words(connection: apsw.Connection) -> None:
+    connection.execute(
+        """
+        CREATE TABLE chat_vectors (
+            key_id INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            part INTEGER NOT NULL,        -- 0, 1, ...: passages; -1: the message after the one it answers
+            start INTEGER NOT NULL,       -- characters of the content, from start to end - 1
+            end INTEGER NOT NULL,
+            embedder_id INTEGER NOT NULL REFERENCES memory_embedders(id),
+            embedding BLOB NOT NULL,      -- float32, little-endian, unit length
+            PRIMARY KEY (key_id, seq, part),
+            FOREIGN KEY (key_id, seq) REFERENCES chat_messages(key_id, seq)
+        ) WITHOUT ROWID;
+        CREATE TABLE chat_words (
+            key_id INTEGER NOT NULL,
+            word TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            count INTEGER NOT NULL,       -- times that the message holds the word
+            PRIMARY KEY (key_id, word, seq),
+            FOREIGN KEY (key_id, seq) REFERENCES chat_messages(key_id, seq)
+        ) WITHOUT ROWID;
+        CREATE INDEX chat_words_by_message ON chat_words(key_id, seq);
+        """
+    )
+
+
+MIGRATIONS = (_items, _vectors, _chats, _chat_vectors_and_words)
 
 
 def migrate(connection: apsw.Connection, path: str) -> None:

@@ -1,0 +1,1 @@
+"""Chats as memory: messages are stored, embedded, and found again."""
