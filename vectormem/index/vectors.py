@@ -20,6 +20,7 @@ _FEWEST_CANDIDATES = 240
 _CANDIDATES_PER_RESULT = 16
 _CANDIDATE_GROWTH = 0.3
 _FULL_RECALL_DIMENSIONS = 256
+_LEAST_COARSENESS = 0.5
 _LARGEST_SHARE = 0.25
 
 
@@ -116,7 +117,7 @@ class VectorIndex:
         slots, dimensions = self._array.slots, self._array.dimensions
         basis = _FEWEST_CANDIDATES + _CANDIDATES_PER_RESULT * (wanted.limit or 0)
         growth = max(1.0, (slots / 100_000) ** _CANDIDATE_GROWTH)
-        coarseness = max(1.0, _FULL_RECALL_DIMENSIONS / dimensions)
+        coarseness = max(_LEAST_COARSENESS, _FULL_RECALL_DIMENSIONS / dimensions)
         return int(basis * growth * coarseness * slots / max(1, len(self)))
 
     @property
