@@ -211,9 +211,8 @@ def read_cranfield(folder: Path) -> tuple[dict[str, str], list[Question]]:
             texts[number] = text
     grades: dict[str, dict[str, int]] = defaultdict(dict)
     for line in (folder / "cranqrel").read_text().splitlines():
-        query, document, grade = line.split()[:3]
-        if int(grade) > 0:
-            grades[query][document] = 1
+        query, document = line.split()[:2]
+        grades[query][document] = 1  # also where the code is -1: one document a query, and a telling one
     queries = [" ".join(body.replace(".W", "").split()) for _, body in _numbered(folder / "cran.qry")]
     return texts, [Question(text, grades[str(place)], "query") for place, text in enumerate(queries, 1)]
 
