@@ -26,7 +26,8 @@ def pieces(text: str, fits: Callable[[str], bool]) -> list[str]:
     if len(text) < 2 or fits(text):
         return [text]
     middle = len(text) // 2
-    cut = max(text.rfind(space, middle // 2, middle + 1) for space in " \n\t") + 1 or middle
+    after_space = max(text.rfind(space, middle // 2, middle + 1) for space in " \n\t") + 1
+    cut = after_space if 0 < after_space < len(text) else middle
     halves = [half for half in (text[:cut], text[cut:]) if half.strip()]
     return [piece for half in halves for piece in pieces(half, fits)] or [text[:cut]]
 

@@ -50,3 +50,7 @@ def test_texts_of_one_piece_keep_their_vectors():
 def test_another_way_is_refused(value):
     with pytest.raises(ValueError, match="long_texts"):
         check_long_texts(value)
+
+
+def test_a_text_that_ends_in_white_space_is_cut_before_its_end():
+    assert pieces("0\n", lambda piece: len(piece) <= 1) == ["0"]
