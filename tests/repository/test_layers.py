@@ -16,6 +16,7 @@ LAYERS = (
     ("chat",),
     ("sync",),
     ("testing",),
+    ("adapters",),
     ("cli",),
     ("__main__",),
 )

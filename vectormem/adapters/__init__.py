@@ -1,0 +1,1 @@
+"""Memory inside agent frameworks: one module a framework, each behind an extra of its own."""
