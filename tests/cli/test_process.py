@@ -23,6 +23,7 @@ COMMANDS = (
     "import",
     "doctor",
     "embedders",
+    "mcp",
 )
 
 

@@ -13,6 +13,7 @@ from vectormem.cli.exporting import export
 from vectormem.cli.forget import forget
 from vectormem.cli.importing import import_items
 from vectormem.cli.items import add, list_items, search
+from vectormem.cli.mcp import mcp
 from vectormem.cli.output import reported
 
 app = typer.Typer(
@@ -58,6 +59,7 @@ for _name, _command in (
     ("import", import_items),
     ("doctor", doctor),
     ("embedders", embedders),
+    ("mcp", mcp),
 ):
     app.command(_name)(reported(_command))
 
