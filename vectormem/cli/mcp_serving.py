@@ -11,6 +11,8 @@ from vectormem.cli.opening import opened_store
 from vectormem.cli.output import note, print_json
 from vectormem.errors import MemoryInvalidError
 from vectormem.mcp_server.caller import Caller
+from vectormem.mcp_server.hosts import is_every_address
+from vectormem.mcp_server.listening import listen, url_of
 from vectormem.mcp_server.memories import Memories
 from vectormem.mcp_server.sessions import needs_session
 from vectormem.mcp_server.standard_streams import claim_streams
@@ -80,12 +82,11 @@ def over_stdio(offer: Offer, principal: str | None) -> None:
 def over_http(offer: Offer, door: Door, host: str, port: int, names: Sequence[str], as_json: bool) -> None:
     """Serve whoever comes in by the door until the process is ended."""
     from vectormem.mcp_server.bearer import proved_caller
-    from vectormem.mcp_server.hosts import is_every_address
-    from vectormem.mcp_server.over_http import http_app, listen, serve_http, url_of
+    from vectormem.mcp_server.over_http import http_app, serve_http
     from vectormem.mcp_server.server import memory_server
 
     known = [*names] if is_every_address(host) else [*names, host]
-    listening, only = listen(host, port, names=known, tokens=door.tokens), door.callers[0]
+    listening, only = listen(host, port, names=known, has_tokens=door.tokens is not None), door.callers[0]
     with closing(listening), offer.opened(door.callers) as memories:
         server = memory_server(memories, proved_caller if door.tokens else lambda request: only)
         if as_json:

@@ -2,7 +2,6 @@
 
 import ipaddress
 import re
-import socket
 from collections.abc import Iterable, Iterator
 
 from vectormem.errors import MemoryInvalidError
@@ -42,12 +41,6 @@ def host_headers(names: Iterable[str]) -> list[str]:
 def origin_headers(names: Iterable[str]) -> list[str]:
     """Return the Origin headers of pages that these names serve."""
     return [f"{scheme}://{header}" for scheme in ("http", "https") for header in host_headers(names)]
-
-
-def resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
-    """Return the address to listen on. Raises OSError for an unknown name."""
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-    return family, (str(address[0]), int(address[1]))
 
 
 def _with_ports(name: str) -> Iterator[str]:

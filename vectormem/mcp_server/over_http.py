@@ -8,18 +8,10 @@ from types import FrameType
 from typing import Any
 
 from vectormem.adapters.missing import missing_extra
-from vectormem.errors import MemoryInvalidError
 from vectormem.mcp_server.bearer import Bearer
-from vectormem.mcp_server.hosts import (
-    LOOPBACK,
-    check_name,
-    host_headers,
-    is_every_address,
-    is_loopback,
-    origin_headers,
-    resolve,
-)
+from vectormem.mcp_server.hosts import LOOPBACK, check_name, host_headers, origin_headers
 from vectormem.mcp_server.limits import MOST_BYTES
+from vectormem.mcp_server.listening import PATH
 from vectormem.mcp_server.tokens import Tokens
 
 try:
@@ -33,7 +25,6 @@ try:
 except ImportError as error:
     raise missing_extra("mcp", error) from error
 
-PATH = "/mcp"
 _MOST_CONNECTIONS = 1000
 _SECONDS_TO_END = 5
 
@@ -57,26 +48,6 @@ def http_app(server: Server[Any], *, names: Iterable[str] = (), tokens: Tokens |
     route = Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])
     app = Starlette(routes=[route], lifespan=lambda app: manager.run())
     return app if tokens is None else Bearer(app, tokens)
-
-
-def listen(host: str, port: int, *, names: Iterable[str] = (), tokens: Tokens | None = None) -> socket.socket:
-    """Open the socket to serve from; port 0 takes a free one.
-
-    Raises MemoryInvalidError for an address that other machines reach where there are no tokens, or no
-    names under which they may reach it. OSError where the address is taken.
-    """
-    family, address = resolve(check_name(host), port)
-    if tokens is None and not is_loopback(address[0]):
-        raise MemoryInvalidError(f"{host} can be reached from other machines: that needs tokens, and none are given")
-    if is_every_address(host) and not list(names):
-        raise MemoryInvalidError(f"{host} is every address of the machine: say by which names clients reach it")
-    return socket.create_server(address, family=family)
-
-
-def url_of(listening: socket.socket) -> str:
-    """Return where the server answers."""
-    address, port = listening.getsockname()[:2]
-    return f"http://{f'[{address}]' if ':' in address else address}:{port}{PATH}"
 
 
 def serve_http(app: ASGIApp, listening: socket.socket) -> None:
