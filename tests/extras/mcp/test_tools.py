@@ -15,6 +15,7 @@ from vectormem.testing import HashEmbedder
 class Preference(BaseModel):
     topic: str
     value: str
+    why: str | None = None
 
 
 def chat():
