@@ -35,8 +35,10 @@ async def list_prompts(
 async def get_prompt(memories: Memories, caller: Caller, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     """Return a message of the user for each memory block. Raises MCPError for another prompt or argument."""
     given = params.arguments or {}
-    if params.name != NAME or given.keys() - {"query", SESSION_ARGUMENT}:
-        raise MCPError(types.INVALID_PARAMS, f"Unknown prompt or argument: {params.name} {sorted(given)}")
+    if params.name != NAME:
+        raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}")
+    if unknown := given.keys() - {"query", SESSION_ARGUMENT}:
+        raise MCPError(types.INVALID_PARAMS, f"Unknown argument of {NAME}: {min(unknown)}")
     session_id = given.get(SESSION_ARGUMENT) or None  # hosts send "" for what was not filled in
     blocks = await memories.recalled(caller, given.get("query"), session_id)
     messages = [types.PromptMessage(role="user", content=types.TextContent(text=text)) for text in blocks or [_NOTHING]]

@@ -21,11 +21,11 @@ def needs_session(slot: MemorySlot, caller: Caller) -> bool:
         return slot.scope == "session"
     try:
         without = memory_key(slot, caller.context())
-    except MemoryInvalidError as error:
-        if _key_in_a_session(slot, caller):
+    except MemoryInvalidError:
+        if isinstance(_key_in_a_session(slot, caller), str):
             return True  # a key that is built from the session, and says so by failing
-        raise error
-    return without is None and _key_in_a_session(slot, caller)
+        raise
+    return without is None and _key_in_a_session(slot, caller) is not None
 
 
 def with_session(slot: MemorySlot, schema: dict[str, Any]) -> dict[str, Any]:
@@ -43,11 +43,12 @@ def with_session(slot: MemorySlot, schema: dict[str, Any]) -> dict[str, Any]:
     return {**copy.deepcopy(schema), "properties": {**own, SESSION_ARGUMENT: _SESSION}, "required": required}
 
 
-def _key_in_a_session(slot: MemorySlot, caller: Caller) -> bool:
+def _key_in_a_session(slot: MemorySlot, caller: Caller) -> str | MemoryInvalidError | None:
+    """Return the key in some session; the error of a scope that knows its sessions, and not this one."""
     try:
-        return memory_key(slot, caller.context(_ANY_SESSION)) is not None
-    except MemoryInvalidError:
-        return False
+        return memory_key(slot, caller.context(_ANY_SESSION))
+    except MemoryInvalidError as error:
+        return error
 
 
 _SESSION: dict[str, Any] = {

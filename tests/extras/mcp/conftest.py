@@ -9,7 +9,7 @@ import sys
 
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from vectormem import InMemoryVectorMemory, define_memory
@@ -39,6 +39,21 @@ def talk(request):
                 return await work(client)
 
         return asyncio.run(main())
+
+    return run
+
+
+@pytest.fixture
+def refused(talk):
+    """Like `talk`, for work that is refused: return the error of the protocol."""
+
+    def run(work, *slots, **options):
+        async def caught(client):
+            with pytest.raises(MCPError) as caught:
+                await work(client)
+            return caught.value
+
+        return talk(caught, *slots, **options)
 
     return run
 

@@ -1,5 +1,5 @@
+import mcp_types as types
 import pytest
-from mcp import MCPError
 
 from tests.extras.mcp.conftest import call, slot
 from tests.extras.mcp.test_tools import Failing
@@ -66,11 +66,11 @@ def test_a_slot_that_fails_costs_its_block_only(talk, caplog):
 
 
 @pytest.mark.parametrize("arguments", [{"principal": "ada"}, {"user": "ada"}])
-def test_another_argument_is_an_error_of_the_protocol(talk, arguments):
-    with pytest.raises(MCPError, match="Unknown prompt or argument"):
-        talk(lambda client: messages(client, **arguments), slot())
+def test_another_argument_is_an_error_of_the_protocol(refused, arguments):
+    error = refused(lambda client: messages(client, **arguments), slot())
+    assert (error.code, error.message) == (types.INVALID_PARAMS, f"Unknown argument of memory: {min(arguments)}")
 
 
-def test_another_prompt_is_an_error_of_the_protocol(talk):
-    with pytest.raises(MCPError, match="Unknown prompt or argument: other"):
-        talk(lambda client: client.get_prompt("other", {}), slot())
+def test_another_prompt_is_an_error_of_the_protocol(refused):
+    error = refused(lambda client: client.get_prompt("other", {}), slot())
+    assert (error.code, error.message) == (types.INVALID_PARAMS, "Unknown prompt: other")
