@@ -15,6 +15,8 @@ try:
 except ImportError as error:
     raise missing_extra("mcp", error) from error
 
+_GONE = (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+
 
 def serve_stdio(server: Server[Any], descriptors: tuple[int, int]) -> None:
     """Answer what comes in on `claim_streams()` until its end, until SIGTERM, or until nobody reads the answers."""
@@ -28,8 +30,8 @@ async def _serve(server: Server[Any], descriptors: tuple[int, int]) -> None:
     try:
         async with stdio_server(wire, wire) as (requests, answers):
             await server.run(requests, answers, server.create_initialization_options())
-    except* BrokenPipeError:
-        pass
+    except* _GONE:
+        pass  # the other side, or this one by SIGTERM, while lines were on their way
 
 
 def _end_on_sigterm() -> None:

@@ -94,10 +94,13 @@ def http_server(*arguments, env=None):
             assert (process.returncode, rest) == (0, b""), errors.decode()
 
 
-def over_http(url, token=None):
-    """Return a client of the server; use it in one event loop."""
+@contextlib.asynccontextmanager
+async def over_http(url, token=None):
+    """Open a client of the server."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    return Client(streamable_http_client(url, http_client=httpx2.AsyncClient(headers=headers, timeout=30)))
+    async with httpx2.AsyncClient(headers=headers, timeout=30) as http_client:
+        async with Client(streamable_http_client(url, http_client=http_client)) as client:
+            yield client
 
 
 def post(url, body=None, *, method="ping", params=None, headers=None):

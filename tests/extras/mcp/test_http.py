@@ -74,7 +74,6 @@ REFUSED = [
     None,
     "",
     "Bearer",
-    "Bearer ",
     f"Bearer {TOKEN[:-1]}",
     f"Bearer {TOKEN}x",
     f"Bearer {TOKEN.upper()}",

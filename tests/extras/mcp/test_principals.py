@@ -16,7 +16,7 @@ SECRET = "The vault opens with 4711"
 SLOTS = {
     "own.py": "scope = lambda context: context.principal and f'user:{context.principal}'",
     "talk.py": "scope = 'session'",
-    "by.py": "scope = lambda context: f'{context.principal}/{context.session_id}'",
+    "by.py": "scope = lambda context: f'{context.principal}:{context.session_id}'",
 }
 SLOT_FILE = """
 from embedders import HashEmbedder
