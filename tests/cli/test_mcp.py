@@ -33,6 +33,8 @@ def test_with_json_it_is_shown_as_json():
         (("--tokens", "tokens.json"), "need --http"),
         (("--allow-host", "a.example"), "need --http"),
         (("--http", "--tokens", "tokens.json", "--principal", "ada"), "give one of the two"),
+        (("--http", "--tokens", "tokens.json", "--token", "t"), "take away --token"),
+        (("--port", "0"), "need --http"),
         (("--key", "facts#user:ada", "--principal", "ada"), "--key names one memory"),
         (("--key", "facts#user:ada", "--slots", "slots"), "--key names one memory"),
         (("--http", "--key", "facts#user:ada", "--tokens", "tokens.json"), "--key names one memory"),

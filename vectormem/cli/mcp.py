@@ -77,7 +77,10 @@ def mcp(
 
     Example: vectormem mcp --db agent.db
     """
-    _check_usage(key, slots, principal, tokens, http_only=(host, port, allow_host, tokens) if not http else ())
+    if not http and any((host, port is not None, allow_host, tokens)):
+        raise typer.BadParameter("--host, --port, --allow-host and --tokens need --http")
+    _check_users(principal, token, tokens)
+    _check_key(key, among_others=slots or principal or tokens)
     from vectormem.cli import mcp_serving
 
     offer = mcp_serving.Offer(db, embedder, slots, key or DEFAULT_KEY, max_items)
@@ -85,26 +88,22 @@ def mcp(
         door = mcp_serving.door(token, tokens, principal)
         mcp_serving.over_http(offer, door, host or _HOST, _PORT if port is None else port, allow_host or [], as_json)
         return
-    if sys.stdin.isatty():
+    if sys.stdin is not None and sys.stdin.isatty():
         note("a host starts this command and speaks to it on standard input; end it with Ctrl-D")
     mcp_serving.over_stdio(offer, principal)
 
 
-def _check_usage(
-    key: str | None,
-    slots: Path | None,
-    principal: str | None,
-    tokens: Path | None,
-    *,
-    http_only: tuple[object, ...],
-) -> None:
-    if any(option is not None and option != [] for option in http_only):
-        raise typer.BadParameter("--host, --port, --allow-host and --tokens need --http")
+def _check_users(principal: str | None, token: str | None, tokens: Path | None) -> None:
     if tokens is not None and principal is not None:
         raise typer.BadParameter("--tokens says who each user is, --principal who the only one is: give one of the two")
-    if key is not None and (slots is not None or principal is not None or tokens is not None):
+    if tokens is not None and token is not None:
+        raise typer.BadParameter("--tokens holds all tokens; take away --token, or the variable VECTORMEM_TOKEN")
+    if principal is not None and not principal.strip():
+        raise typer.BadParameter("--principal must not be blank")
+
+
+def _check_key(key: str | None, *, among_others: object) -> None:
+    if key is not None and among_others:
         raise typer.BadParameter("--key names one memory; with --slots, --principal or --tokens there are others")
     if key is not None and not all(key.partition("#")):
         raise typer.BadParameter(f"--key must be SLOT#SCOPE_KEY, as in {DEFAULT_KEY}, not {key!r}")
-    if principal is not None and not principal.strip():
-        raise typer.BadParameter("--principal must not be blank")

@@ -98,9 +98,9 @@ def http_server(*arguments, env=None):
 async def over_http(url, token=None):
     """Open a client of the server."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http_client:
-        async with Client(streamable_http_client(url, http_client=http_client)) as client:
-            yield client
+    http_client = httpx2.AsyncClient(headers=headers, timeout=30)
+    async with http_client, Client(streamable_http_client(url, http_client=http_client)) as client:
+        yield client
 
 
 def post(url, body=None, *, method="ping", params=None, headers=None):
