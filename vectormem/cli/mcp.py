@@ -2,10 +2,21 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from vectormem.cli.mcp_options import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    AllowHostOption,
+    HostOption,
+    HttpOption,
+    PortOption,
+    PrincipalOption,
+    SlotsOption,
+    TokenOption,
+    TokensOption,
+)
 from vectormem.cli.options import (
     DEFAULT_DATABASE,
     DEFAULT_EMBEDDER,
@@ -18,47 +29,16 @@ from vectormem.cli.options import (
 )
 from vectormem.cli.output import note
 
-_HOST = "127.0.0.1"
-_PORT = 8000
-
 
 def mcp(
-    slots: Annotated[
-        Path | None,
-        typer.Option("--slots", metavar="DIR", help="Offer the slots that the *.py files of a folder define."),
-    ] = None,
-    principal: Annotated[
-        str | None,
-        typer.Option("--principal", metavar="NAME", help="Who the only user is, for slots and chats of a user."),
-    ] = None,
-    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP in place of standard input.")] = False,
-    host: Annotated[
-        str | None, typer.Option("--host", metavar="HOST", show_default=_HOST, help="The address to listen on.")
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--port", min=0, max=65535, metavar="PORT", show_default=str(_PORT), help="The port; 0 takes a free one."
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="A further name under which to answer; repeatable."),
-    ] = None,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            "--token",
-            envvar="VECTORMEM_TOKEN",
-            metavar="TOKEN",
-            show_default=False,
-            help="The bearer token that HTTP clients must send. Set the variable: other users see command lines.",
-        ),
-    ] = None,
-    tokens: Annotated[
-        Path | None,
-        typer.Option("--tokens", metavar="FILE", help='A JSON file {"token": "principal"}: a token for each user.'),
-    ] = None,
+    slots: SlotsOption = None,
+    principal: PrincipalOption = None,
+    http: HttpOption = False,
+    host: HostOption = None,
+    port: PortOption = None,
+    allow_host: AllowHostOption = None,
+    token: TokenOption = None,
+    tokens: TokensOption = None,
     max_items: MaxItemsOption = None,
     db: DatabaseOption = DEFAULT_DATABASE,
     key: OptionalKeyOption = None,
@@ -86,7 +66,8 @@ def mcp(
     offer = mcp_serving.Offer(db, embedder, slots, key or DEFAULT_KEY, max_items)
     if http:
         door = mcp_serving.door(token, tokens, principal)
-        mcp_serving.over_http(offer, door, host or _HOST, _PORT if port is None else port, allow_host or [], as_json)
+        address = host or DEFAULT_HOST, DEFAULT_PORT if port is None else port
+        mcp_serving.over_http(offer, door, address, allow_host or [], as_json)
         return
     if sys.stdin is not None and sys.stdin.isatty():
         note("a host starts this command and speaks to it on standard input; end it with Ctrl-D")

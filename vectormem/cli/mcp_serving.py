@@ -79,14 +79,14 @@ def over_stdio(offer: Offer, principal: str | None) -> None:
         serve_stdio(memory_server(memories, lambda request: caller), descriptors)
 
 
-def over_http(offer: Offer, door: Door, host: str, port: int, names: Sequence[str], as_json: bool) -> None:
+def over_http(offer: Offer, door: Door, address: tuple[str, int], names: Sequence[str], as_json: bool) -> None:
     """Serve whoever comes in by the door until the process is ended."""
     from vectormem.mcp_server.bearer import proved_caller
     from vectormem.mcp_server.over_http import http_app, serve_http
     from vectormem.mcp_server.server import memory_server
 
-    known = [*names] if is_every_address(host) else [*names, host]
-    listening, only = listen(host, port, names=known, has_tokens=door.tokens is not None), door.callers[0]
+    known = [*names] if is_every_address(address[0]) else [*names, address[0]]
+    listening, only = listen(*address, names=known, has_tokens=door.tokens is not None), door.callers[0]
     with closing(listening), offer.opened(door.callers) as memories:
         server = memory_server(memories, proved_caller if door.tokens else lambda request: only)
         if as_json:

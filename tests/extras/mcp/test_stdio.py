@@ -206,3 +206,13 @@ def test_a_newer_file_is_a_failure_at_the_start(tmp_path):
     result = run(b"", "--db", path)
     assert (result.returncode, result.stdout) == (1, b"")
     assert b"newer" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("embedder", "extra"), [("st:a/b", "sentence-transformers"), ("static:a/b", "model2vec"), ("openai:a", "openai")]
+)
+def test_an_embedder_whose_extra_is_missing_is_a_failure_at_the_start(tmp_path, embedder, extra):
+    result = run(b"", "--db", tmp_path / "agent.db", "--embedder", embedder)
+    assert (result.returncode, result.stdout) == (1, b"")
+    assert f"pip install 'vectormem[{extra}]'" in result.stderr.decode()
+    assert list(tmp_path.iterdir()) == []
