@@ -5,8 +5,9 @@ import pytest
 from mcp import Client, MCPError
 from pydantic import BaseModel
 
+from embedders import as_embedder
 from tests.extras.mcp.conftest import call, slot
-from vectormem import ChatStorage, MemoryRun, StorageFailedError
+from vectormem import ChatStorage, InMemoryVectorMemory, MemoryRun, StorageFailedError
 from vectormem.mcp_server.memories import Memories
 from vectormem.mcp_server.server import memory_server
 from vectormem.testing import HashEmbedder
@@ -165,3 +166,38 @@ def test_calls_at_once_keep_every_item(talk):
         return await call(client, "recall_notes", limit=100)
 
     assert {item["text"] for item in talk(work, slot())["items"]} == {f"fact {number}" for number in range(50)}
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_call_that_is_taken_back_leaves_nothing_behind(mode):
+    async def main():
+        started = asyncio.Event()
+
+        async def embed(texts):
+            if texts[0] == "slow":
+                started.set()
+                await asyncio.Event().wait()
+            return await HashEmbedder().embed(texts)
+
+        one = slot(provider=InMemoryVectorMemory(embedder=as_embedder(embed, id="slow")))
+        async with Client(memory_server(Memories([one])), mode=mode) as client:
+            slow = asyncio.create_task(call(client, "remember_notes", text="slow"))
+            await started.wait()
+            slow.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await slow
+            await call(client, "remember_notes", text="quick")
+            return await call(client, "recall_notes")
+
+    assert [item["text"] for item in asyncio.run(main())["items"]] == ["quick"]
+
+
+def test_one_server_answers_in_several_event_loops():
+    server = memory_server(Memories([slot()], chats=lambda principal: chat()))
+
+    async def main(text):
+        async with Client(server) as client:
+            await call(client, "remember_notes", text=text)
+            return len((await call(client, "recall_notes"))["items"])
+
+    assert [asyncio.run(main(text)) for text in ("a", "b")] == [1, 2]
