@@ -34,7 +34,7 @@ class Request:
         return [part for request in requests for part in request.parts if isinstance(part, kind)]
 
 
-def call(name, **args):
+def call(name, /, **args):
     """Return a turn that calls one tool."""
     return [(name, args)]
 

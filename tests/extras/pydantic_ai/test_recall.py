@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 import pytest
-from pydantic_ai import Agent, AgentRunResultEvent
+from pydantic_ai import Agent, AgentRunResultEvent, UserError
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.messages import ModelMessagesTypeAdapter, TextContent
 
@@ -147,7 +147,8 @@ def test_a_provider_that_fails_costs_its_block_and_a_warning(provider, caplog):
     assert asyncio.run(agent.run("hi")).output == "ok"
     assert script.requests[0].instructions == f"Be kind.\n\n{block(TEA)}"
     assert [record.getMessage() for record in caplog.records if record.name == "vectormem"] == [
-        "memory 'bad': recall failed, continuing without it: disk on fire"
+        "memory 'bad': recall failed, continuing without it: the provider of memory 'bad' failed: "
+        "OSError('disk on fire')"
     ]
     assert script.requests[1].tool_returns[0][1] == "failed"
 
@@ -257,8 +258,8 @@ def test_two_slots_of_one_name_fail_the_run_before_its_first_request(provider):
 
 def test_an_agent_takes_one_memory(provider):
     memories = [AgentMemory([slot_of(provider)]), AgentMemory([slot_of(provider, "other")])]
-    with pytest.raises(MemoryInvalidError, match="one AgentMemory"):
-        asyncio.run(Agent(Script("ok"), capabilities=memories).run("hi"))
+    with pytest.raises(UserError, match="Capability id 'vectormem' is used by multiple capabilities"):
+        Agent(Script("ok"), capabilities=memories)
 
 
 def test_what_a_run_has_recalled_can_be_read_in_its_tools(provider):

@@ -24,7 +24,8 @@ def sent_by(model_of, answer, provider, placement="system"):
     async def run():
         async with httpx2.AsyncClient(transport=httpx2.MockTransport(respond)) as client:
             memory = AgentMemory([holding(provider, TEA)], placement=placement)
-            return await Agent(model_of(client), instructions="Be kind.", capabilities=[memory]).run("hi")
+            agent = Agent(model_of(client), instructions="Be kind.", capabilities=[memory])
+            return await agent.run("hi", model_settings={"max_tokens": 100})
 
     assert asyncio.run(run()).output == "Hello."
     (body,) = bodies
@@ -46,7 +47,7 @@ def anthropic_model(client):
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     sdk = anthropic.AsyncAnthropic(api_key="x", base_url="http://localhost", http_client=client)
-    return AnthropicModel("claude-sonnet-4-5", provider=AnthropicProvider(anthropic_client=sdk))
+    return AnthropicModel("claude-sonnet-5-5", provider=AnthropicProvider(anthropic_client=sdk))
 
 
 OPENAI_ANSWER = {
@@ -60,7 +61,7 @@ ANTHROPIC_ANSWER = {
     "id": "1",
     "type": "message",
     "role": "assistant",
-    "model": "claude-sonnet-4-5",
+    "model": "claude-sonnet-5-5",
     "stop_reason": "end_turn",
     "stop_sequence": None,
     "content": [{"type": "text", "text": "Hello."}],

@@ -83,19 +83,18 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
         """The tools that this run may call now."""
         return () if self._run is None else [*self._run.tools, *self._approved]
 
-    @classmethod
-    def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
-        raise MemoryInvalidError("an agent takes one AgentMemory: give it the slots of all")
-
     def get_toolset(self) -> MemoryToolset[AgentDepsT]:
         return MemoryToolset(self)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
         bound = copy.copy(self)
         bound._is_lent = self._run is not None
-        if not bound._is_lent:
-            bound._run = self._attachment.start(self._context(ctx))
         return bound
+
+    async def before_run(self, ctx: RunContext[AgentDepsT]) -> None:
+        """Resolve the scopes; not in `for_run`, which is called too for a memory that the run's own replaces."""
+        if self._run is None:
+            self._run = self._attachment.start(self._context(ctx))
 
     async def before_node_run(self, ctx: RunContext[AgentDepsT], *, node: Any) -> Any:
         """See whether the run goes on after a pause: the first node alone knows."""
