@@ -146,10 +146,9 @@ def test_a_provider_that_fails_costs_its_block_and_a_warning(provider, caplog):
     agent = agent_with(script, slot_of(Broken(), "bad"), holding(provider, TEA))
     assert asyncio.run(agent.run("hi")).output == "ok"
     assert script.requests[0].instructions == f"Be kind.\n\n{block(TEA)}"
-    assert [record.getMessage() for record in caplog.records if record.name == "vectormem"] == [
-        "memory 'bad': recall failed, continuing without it: the provider of memory 'bad' failed: "
-        "OSError('disk on fire')"
-    ]
+    (warning,) = (record.getMessage() for record in caplog.records if record.name == "vectormem")
+    assert warning.startswith("memory 'bad': recall failed, continuing without it: ")
+    assert warning.endswith("OSError('disk on fire')")
     assert script.requests[1].tool_returns[0][1] == "failed"
 
 

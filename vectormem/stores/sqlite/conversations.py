@@ -107,7 +107,8 @@ class SqliteConversationRows:
 
         def work(connection: apsw.Connection) -> str | None:
             sql = "SELECT record FROM agent_conversations WHERE scope_key=? AND name=?"
-            return connection.execute(sql, (self._scope_key, name)).get
+            record: str | None = connection.execute(sql, (self._scope_key, name)).get
+            return record
 
         return self._tables.read(work, None)
 
@@ -182,7 +183,7 @@ class SqliteConversationRows:
             bindings = {"scope_key": self._scope_key, "head": head, "limit": most}
             return [EntryRow(*found) for found in connection.execute(_LINE, bindings)]
 
-        line = self._tables.read(work, [])
+        line: list[EntryRow] = self._tables.read(work, [])
         if not line or (len(line) < most and line[0].parent is not None):
             raise LookupError(f"the conversation log has no entry {line[0].parent if line else head!r}")
         return line
@@ -204,7 +205,8 @@ class SqliteConversationRows:
         sql, bound = "SELECT snapshot FROM agent_pauses WHERE scope_key=? AND run=?", (self._scope_key, run)
 
         def work(connection: apsw.Connection) -> str | None:
-            return connection.execute(sql, bound).get
+            snapshot: str | None = connection.execute(sql, bound).get
+            return snapshot
 
         return self._tables.read(work, None)
 
@@ -215,7 +217,8 @@ class SqliteConversationRows:
 
     def _revision(self, connection: apsw.Connection, name: str) -> str | None:
         sql = "SELECT revision FROM agent_conversations WHERE scope_key=? AND name=?"
-        return connection.execute(sql, (self._scope_key, name)).get
+        revision: str | None = connection.execute(sql, (self._scope_key, name)).get
+        return revision
 
     def _entry(self, connection: apsw.Connection, id: str | None) -> bool:
         sql = "SELECT 1 FROM agent_entries WHERE scope_key=? AND id=?"
