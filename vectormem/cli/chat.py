@@ -58,13 +58,13 @@ def chat(
         if is_typed:
             note(f"Session {session}, kept in {db}. Ctrl-D ends it.")
         try:
-            succeeded = talk.run(_typed() if is_typed else _lines(), goes_on_after_errors=is_typed, prints=not as_json)
+            talk.run(_typed() if is_typed else _lines(), goes_on_after_errors=is_typed, prints=not as_json)
         except KeyboardInterrupt:
             sys.stdout.write("\n")
             raise typer.Exit(_INTERRUPTED) from None
     if as_json:
-        print_json({"session": session, "user": user, "turns": talk.turns})
-    if not succeeded:
+        print_json({"session": session, "user": user, "turns": talk.turns, "error": talk.error})
+    if talk.error and not is_typed:
         raise typer.Exit(1)
 
 
@@ -76,7 +76,7 @@ def _typed() -> Iterator[str]:
         import readline  # noqa: F401  # lets a line be edited, and earlier ones be called back
     while True:
         try:
-            yield input("> ")
+            yield input("> ").encode(errors="replace").decode()  # a terminal may send what is no text
         except (EOFError, KeyboardInterrupt):
             sys.stdout.write("\n")
             return

@@ -27,32 +27,34 @@ _ID = re.compile(r" \(id: [^()]*\)$")
 
 
 class Talk:
-    """The conversation of a session, loaded before each message and saved after it. `turns` tells what happened."""
+    """The conversation of a session, loaded before each message and saved after it.
+
+    `turns` tells what happened, `error` what went wrong last.
+    """
 
     def __init__(
         self, agent: Agent[str | None, str], conversations: SqliteConversations, session: str, user: str | None
     ) -> None:
         self.turns: list[dict[str, Any]] = []
+        self.error: str | None = None
         self._agent = agent
         self._conversations = conversations
         self._session = session
         self._user = user
         self._prints = True
 
-    def run(self, messages: Iterable[str], *, goes_on_after_errors: bool, prints: bool) -> bool:
-        """Answer the messages that are not blank; return whether all could be answered."""
+    def run(self, messages: Iterable[str], *, goes_on_after_errors: bool, prints: bool) -> None:
+        """Answer the messages that are not blank."""
         self._prints = prints
-        succeeded = True
         with asyncio.Runner() as runner:  # one event loop for all messages: the model keeps its connections
             for text in filter(str.strip, messages):
                 try:
                     runner.run(self._answer(text))
                 except (AgentRunError, UserError, VectorMemError) as error:
+                    self.error = str(error)
                     note(f"error: {error}")
-                    succeeded = False
                     if not goes_on_after_errors:
                         break
-        return succeeded or goes_on_after_errors
 
     async def _answer(self, text: str) -> None:
         turn: dict[str, Any] = {"message": text, "recalled": [], "remembered": [], "answer": ""}

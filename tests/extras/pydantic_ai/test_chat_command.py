@@ -56,7 +56,7 @@ def in_terminal(*steps):
                 os.write(terminal, step) if isinstance(step, bytes) else process.send_signal(step)
         guard.cancel()
     os.close(terminal)
-    return process.returncode, shown.decode()
+    return process.returncode, shown.decode(errors="replace")
 
 
 def _read(terminal):
@@ -124,6 +124,7 @@ def test_json_is_one_document_of_the_turns():
     assert json.loads(done.stdout) == {
         "session": "s1",
         "user": None,
+        "error": None,
         "turns": [
             {
                 "message": "I like green tea.",
@@ -172,6 +173,9 @@ def test_a_model_that_fails_ends_a_piped_chat_with_status_1(monkeypatch):
     done = chat("hi", "there", model="openai-chat:gpt-5")
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.count("error: ") == 1
+    document = json.loads(chat("hi", model="openai-chat:gpt-5", options=["--json"]).stdout)
+    assert document["turns"] == []
+    assert done.stderr == f"error: {document['error']}\n"
 
 
 def test_a_key_without_a_scope_key_is_refused():
@@ -215,9 +219,9 @@ def test_an_interrupt_while_the_model_answers_ends_the_chat_without_its_turn():
 
 
 def test_the_end_of_file_ends_a_typed_chat_quietly():
-    status, shown = in_terminal(b"I like tea.\n", b"\x04")
+    status, shown = in_terminal(b"I like tea\xff.\n", b"\x04")
     assert status == 0
-    assert "remembered: I like tea." in shown
+    assert "remembered: I like tea?." in shown
     assert "I will remember that." in shown
     assert "Traceback" not in shown
 

@@ -4,9 +4,11 @@ import asyncio
 from dataclasses import dataclass
 
 import pytest
-from pydantic_ai import Agent, AgentRunResultEvent, UserError
+from pydantic_ai import Agent, AgentRunResultEvent, ModelHTTPError, UserError
+from pydantic_ai.capabilities import ModelFallback
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.messages import ModelMessagesTypeAdapter, TextContent
+from pydantic_ai.models.function import FunctionModel
 
 from tests.extras.pydantic_ai.conftest import CountingMemory, block, holding, slot_of, stored
 from tests.extras.pydantic_ai.script import Script, call
@@ -161,6 +163,20 @@ def test_a_block_in_the_users_role_is_in_every_request_and_in_no_history(provide
     assert [request.user_texts for request in script.requests] == [[framed, "hi"]] * 2
     assert [request.instructions for request in script.requests] == ["Be kind."] * 2
     assert "<memory" not in ModelMessagesTypeAdapter.dump_json(result.all_messages()).decode()
+
+
+@pytest.mark.parametrize("placement", ["system", "user"])
+def test_a_model_that_stands_in_for_a_failed_one_is_sent_one_block(provider, placement):
+    def fail(messages, info):
+        raise ModelHTTPError(503, "down")
+
+    script = Script("ok")
+    memory = AgentMemory([holding(provider, TEA)], placement=placement)
+    agent = Agent(FunctionModel(fail), capabilities=[memory, ModelFallback(script)])
+    asyncio.run(agent.run("hi"))
+    (request,) = script.requests
+    assert "\n".join([request.instructions or "", *request.user_texts]).count(block(TEA)) == 1
+    assert len(provider.queries) == 1
 
 
 def test_a_block_in_the_users_role_stands_before_the_last_prompt_of_a_conversation(provider):

@@ -13,6 +13,7 @@ from pydantic_ai.conversation_store import (
     ConversationStore,
 )
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from vectormem.adapters.pauses import Snapshot
 from vectormem.canonical import check_storable
@@ -118,7 +119,10 @@ def _row(record: ConversationRecord) -> ConversationRow:
 
 
 def _dumped(message: ModelMessage) -> str:
-    return ModelMessagesTypeAdapter.dump_json([message]).decode()[1:-1]
+    try:
+        return ModelMessagesTypeAdapter.dump_json([message]).decode()[1:-1]
+    except PydanticSerializationError as error:
+        raise MemoryInvalidError(f"a message of the conversation cannot be written as JSON: {error}") from error
 
 
 def _checked(conversation_id: str) -> str:
