@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pydantic_ai import Agent, UserError
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.models import Model, infer_model
 
 from embedders import Embedder
@@ -43,7 +44,7 @@ def make_chat(
     def search_tool(context: MemoryContext) -> list[MemoryTool]:
         return [chat.create_memory_retrieval_tool(exclude_conversation_id=context.session_id)]
 
-    memory = AgentMemory[str | None](
+    memory: AbstractCapability[str | None] = AgentMemory(
         load_memory_slots(slots) if slots else [_slot(store, embedder, key or _default_key(user))],
         chat=chat,
         tools=search_tool,

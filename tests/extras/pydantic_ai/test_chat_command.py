@@ -53,7 +53,9 @@ def in_terminal(*steps):
             shown += chunk
             if waiting and shown.count(b"> ") > len(steps) - len(waiting):
                 step = waiting.pop(0)
-                os.write(terminal, step) if isinstance(step, bytes) else process.send_signal(step)
+                if step is signal.SIGINT:
+                    process.send_signal(step)
+                os.write(terminal, b"\n" if step is signal.SIGINT else step)  # a key wakes who has missed the signal
         guard.cancel()
     os.close(terminal)
     return process.returncode, shown.decode(errors="replace")

@@ -10,6 +10,7 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import AgentDepsT
+from pydantic_ai.toolsets import AbstractToolset
 
 from vectormem.adapters.attachment import AttachedRun, Attachment, Chat, Placement, Tools
 from vectormem.adapters.pauses import Pauses, PausesInProcess, tolerated
@@ -51,13 +52,13 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
         self._approved: list[MemoryTool] = []
 
     @classmethod
-    def of(cls, ctx: RunContext[Any]) -> "AgentMemory[Any]":
+    def of(cls, ctx: RunContext[Any]) -> Self:
         """Return the memory of the run that goes on; given to the run of a hand-off target, it replaces the target's.
 
         Raises MemoryInvalidError where the run has none.
         """
         for capability in ctx.capabilities.values():
-            if isinstance(capability, AgentMemory) and capability._run is not None:
+            if isinstance(capability, cls) and capability._run is not None:
                 return capability
         raise MemoryInvalidError("this run has no memory: its agent has no AgentMemory among its capabilities")
 
@@ -83,7 +84,7 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
         """The tools that this run may call now."""
         return () if self._run is None else [*self._run.tools, *self._approved]
 
-    def get_toolset(self) -> MemoryToolset[AgentDepsT]:
+    def get_toolset(self) -> AbstractToolset[AgentDepsT]:
         return MemoryToolset(self)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
