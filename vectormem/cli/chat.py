@@ -50,10 +50,11 @@ def chat(
     Example: vectormem chat --model test --user sam
     """
     import vectormem.adapters.pydantic_ai  # noqa: F401  # where it is missing, this says how to install it
-    from vectormem.cli.chat_setup import make_chat
+    from vectormem.cli.chat_setup import make_chat, usable_model
 
+    chosen, loaded = usable_model(model), embedder.load()
     with opened_store(db, create=True) as store:
-        talk = make_chat(store, embedder.load(), model=model, session=session, user=user, slots=slots, key=key)
+        talk = make_chat(store, loaded, model=chosen, session=session, user=user, slots=slots, key=key)
         is_typed = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
         if is_typed:
             note(f"Session {session}, kept in {db}. Ctrl-D ends it.")

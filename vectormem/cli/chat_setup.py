@@ -27,17 +27,27 @@ _INSTRUCTIONS = (
 )
 
 
+def usable_model(name: str) -> Model:
+    """Return the model of this name; "test" is the offline one. Raises MemoryInvalidError where it cannot be used."""
+    if name == "test":
+        return offline_model()
+    try:
+        return infer_model(name)
+    except (ImportError, UserError, ValueError) as error:
+        raise MemoryInvalidError(f"the model {name!r} cannot be used: {error}") from error
+
+
 def make_chat(
     store: SqliteStore,
     embedder: Embedder,
     *,
-    model: str,
+    model: Model,
     session: str,
     user: str | None,
     slots: Path | None,
     key: str | None,
 ) -> Talk:
-    """Return the conversation, to be gone on with. Raises MemoryInvalidError for a model that cannot be used."""
+    """Return the conversation, to be gone on with. Raises MemoryInvalidError for slots or a key that do not fit."""
     scope_key = "global" if user is None else f"user:{user}"
     chat = ChatStorage(store, embedder=embedder, scope_key=scope_key)
 
@@ -49,7 +59,7 @@ def make_chat(
         chat=chat,
         tools=search_tool,
     )
-    agent = Agent[str | None](_model(model), deps_type=str, instructions=_INSTRUCTIONS, capabilities=[memory])
+    agent = Agent[str | None](model, deps_type=str, instructions=_INSTRUCTIONS, capabilities=[memory])
     return Talk(agent, SqliteConversations(store, scope_key=scope_key), session, user)
 
 
@@ -68,12 +78,3 @@ def _slot(store: SqliteStore, embedder: Embedder, key: str) -> MemorySlot:
         recall={"query": "last-input", "max_items": 5},
         expose={"forget": True},
     )
-
-
-def _model(name: str) -> Model:
-    if name == "test":
-        return offline_model()
-    try:
-        return infer_model(name)
-    except (ImportError, UserError, ValueError) as error:
-        raise MemoryInvalidError(f"the model {name!r} cannot be used: {error}") from error

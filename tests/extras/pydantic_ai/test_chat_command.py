@@ -161,12 +161,13 @@ def test_an_input_of_blank_lines_is_no_message():
 
 
 @pytest.mark.parametrize("model", ["nonsense", "openai:gpt-5"])
-def test_a_model_that_cannot_be_used_says_why(model):
+def test_a_model_that_cannot_be_used_says_why_and_makes_no_file(model, folder):
     done = chat("hi", model=model)
     with pytest.raises(Exception) as why:
         infer_model(model)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith(f"error: the model {model!r} cannot be used: {str(why.value)[:20]}")
+    assert list(folder.iterdir()) == []
 
 
 def test_a_model_that_fails_ends_a_piped_chat_with_status_1(monkeypatch):

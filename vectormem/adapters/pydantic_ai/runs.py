@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from pydantic_ai import AgentRunResult, DeferredToolRequests, DeferredToolResults, RunContext
 from pydantic_ai.messages import (
+    BinaryContent,
     InstructionPart,
     ModelMessage,
     ModelRequest,
@@ -47,12 +48,12 @@ def waiting_tools(response: ModelResponse | None, results: DeferredToolResults) 
 
 
 def turns_of(prompt: str | Sequence[UserContent] | None, result: AgentRunResult[Any]) -> Iterator[tuple[str, str]]:
-    """Yield what the user said and what the run answered: its output, as JSON where that is no text."""
+    """Yield what the user said and what the run answered: its output, as JSON where that is neither text nor a file."""
     if prompt is not None:
         yield "user", _text(prompt)
     if isinstance(result.output, str):
         yield "assistant", result.output
-    elif isinstance(result.output, DeferredToolRequests):
+    elif isinstance(result.output, DeferredToolRequests | BinaryContent):
         yield "assistant", result.response.text or ""
     else:
         yield "assistant", to_json(result.output, fallback=str).decode()
