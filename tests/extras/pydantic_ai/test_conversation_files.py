@@ -47,12 +47,12 @@ def test_a_deleted_conversation_leaves_what_its_forks_use_and_nothing_else(store
         await conversations.save(branched)
         await conversations.fork("c", at=2, new_conversation_id="f")
         await conversations.delete("c")
-        kept = texts_of(await conversations.load("f")), count(store, "agent_entries")
+        kept = texts_of(await conversations.load("f")), count(store, "pydantic_ai_entries")
         await conversations.delete("f")
         return kept
 
     assert asyncio.run(scenario()) == (["one", "two"], 2)
-    assert [count(store, f"agent_{table}") for table in ("entries", "conversations", "branches")] == [0, 0, 0]
+    assert [count(store, f"pydantic_ai_{table}") for table in ("entries", "conversations", "branches")] == [0, 0, 0]
 
 
 def test_a_deleted_conversation_leaves_no_trace_in_the_file(tmp_path):
@@ -93,6 +93,13 @@ def test_one_scope_key_never_sees_the_conversations_of_another(store):
     assert asyncio.run(scenario()) == ["secret"]
 
 
+def test_ids_that_cannot_be_stored_are_refused_for_pauses_too(store):
+    conversations = SqliteConversations(store)
+    for pause in (conversations.keep_pause("\ud83d", "run-1", {}), conversations.find_pause("\ud83d")):
+        with pytest.raises(MemoryInvalidError):
+            asyncio.run(pause)
+
+
 def test_sessions_chats_and_memory_live_in_one_file(store):
     agent = Agent(Script("one", "two"))
 
@@ -113,9 +120,9 @@ def test_a_file_gains_the_tables_by_the_first_save_and_keeps_its_schema_version(
     conversations = SqliteConversations(store)
     assert asyncio.run(conversations.load("c")) is None
     with pytest.raises(apsw.SQLError, match="no such table"):
-        store._with_writer(lambda connection: connection.execute("SELECT * FROM agent_entries").get)
+        store._with_writer(lambda connection: connection.execute("SELECT * FROM pydantic_ai_entries").get)
     asyncio.run(conversations.save(conversation("one")))
-    assert count(store, "agent_entries") == 1
+    assert count(store, "pydantic_ai_entries") == 1
     assert store.read(lambda connection: connection.pragma("user_version")) == version
 
 
@@ -130,7 +137,7 @@ def test_a_long_conversation_is_saved_and_loaded_in_a_few_statements(store):
         return texts_of(loaded)
 
     assert asyncio.run(scenario()) == texts
-    assert count(store, "agent_entries") == 0
+    assert count(store, "pydantic_ai_entries") == 0
 
 
 @pytest.mark.parametrize("wrong", ["", None, 5, "a\0b", "\ud83d"])

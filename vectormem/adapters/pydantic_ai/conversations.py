@@ -81,10 +81,10 @@ class SqliteConversations(ConversationStore):
         ]
 
     async def keep_pause(self, conversation_id: str, run_id: str, snapshot: Snapshot) -> None:
-        await run_in_thread(self._rows.keep_pause, conversation_id, run_id, json.dumps(snapshot))
+        await run_in_thread(self._rows.keep_pause, _checked(conversation_id), run_id, json.dumps(snapshot))
 
     async def find_pause(self, run_id: str) -> Snapshot | None:
-        found = await run_in_thread(self._rows.pause, run_id)
+        found = await run_in_thread(self._rows.pause, check_storable(run_id, "the id of a run"))
         return None if found is None else json.loads(found)
 
     async def drop_pause(self, run_id: str) -> None:

@@ -9,7 +9,7 @@ from vectormem.stores.sqlite.extensions import Extension
 from vectormem.stores.sqlite.store import SqliteStore
 
 _SCRIPT = """
-CREATE TABLE IF NOT EXISTS agent_conversations (
+CREATE TABLE IF NOT EXISTS pydantic_ai_conversations (
     id INTEGER PRIMARY KEY,
     scope_key TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -20,52 +20,53 @@ CREATE TABLE IF NOT EXISTS agent_conversations (
     record TEXT NOT NULL,         -- JSON
     UNIQUE (scope_key, name)
 );
-CREATE INDEX IF NOT EXISTS agent_conversations_by_time ON agent_conversations(scope_key, updated_at);
-CREATE INDEX IF NOT EXISTS agent_conversations_by_head ON agent_conversations(scope_key, head);
-CREATE TABLE IF NOT EXISTS agent_branches (
+CREATE INDEX IF NOT EXISTS pydantic_ai_conversations_by_time ON pydantic_ai_conversations(scope_key, updated_at);
+CREATE INDEX IF NOT EXISTS pydantic_ai_conversations_by_head ON pydantic_ai_conversations(scope_key, head);
+CREATE TABLE IF NOT EXISTS pydantic_ai_branches (
     scope_key TEXT NOT NULL,
     entry TEXT NOT NULL,          -- the newest entry of a branch that the conversation has left
-    conversation INTEGER NOT NULL REFERENCES agent_conversations(id),
+    conversation INTEGER NOT NULL REFERENCES pydantic_ai_conversations(id),
     PRIMARY KEY (scope_key, entry, conversation)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS agent_branches_by_conversation ON agent_branches(conversation);
-CREATE TABLE IF NOT EXISTS agent_entries (
+CREATE INDEX IF NOT EXISTS pydantic_ai_branches_by_conversation ON pydantic_ai_branches(conversation);
+CREATE TABLE IF NOT EXISTS pydantic_ai_entries (
     scope_key TEXT NOT NULL,
     id TEXT NOT NULL,
     parent TEXT,
     message TEXT NOT NULL,        -- JSON
     PRIMARY KEY (scope_key, id)
 );
-CREATE INDEX IF NOT EXISTS agent_entries_by_parent ON agent_entries(scope_key, parent);
-CREATE TABLE IF NOT EXISTS agent_pauses (
+CREATE INDEX IF NOT EXISTS pydantic_ai_entries_by_parent ON pydantic_ai_entries(scope_key, parent);
+CREATE TABLE IF NOT EXISTS pydantic_ai_pauses (
     scope_key TEXT NOT NULL,
     run TEXT NOT NULL,
     conversation TEXT NOT NULL,
     snapshot TEXT NOT NULL,       -- JSON
     PRIMARY KEY (scope_key, run)
 );
-CREATE INDEX IF NOT EXISTS agent_pauses_by_conversation ON agent_pauses(scope_key, conversation);
+CREATE INDEX IF NOT EXISTS pydantic_ai_pauses_by_conversation ON pydantic_ai_pauses(scope_key, conversation);
 """
 
 _LINE = """
 WITH RECURSIVE line(id, parent, message, depth) AS (
-    SELECT id, parent, message, 1 FROM agent_entries WHERE scope_key=:scope_key AND id=:head
+    SELECT id, parent, message, 1 FROM pydantic_ai_entries WHERE scope_key=:scope_key AND id=:head
     UNION ALL
     SELECT entry.id, entry.parent, entry.message, depth + 1 FROM line
-    JOIN agent_entries AS entry ON entry.scope_key=:scope_key AND entry.id=line.parent
+    JOIN pydantic_ai_entries AS entry ON entry.scope_key=:scope_key AND entry.id=line.parent
     WHERE depth < :limit
 )
 SELECT id, parent, message FROM line ORDER BY depth DESC
 """
 
 _IS_USED = """
-SELECT EXISTS (SELECT 1 FROM agent_entries WHERE scope_key=:scope_key AND parent=:entry)
-    OR EXISTS (SELECT 1 FROM agent_conversations WHERE scope_key=:scope_key AND head=:entry)
-    OR EXISTS (SELECT 1 FROM agent_branches WHERE scope_key=:scope_key AND entry=:entry)
+SELECT EXISTS (SELECT 1 FROM pydantic_ai_entries WHERE scope_key=:scope_key AND parent=:entry)
+    OR EXISTS (SELECT 1 FROM pydantic_ai_conversations WHERE scope_key=:scope_key AND head=:entry)
+    OR EXISTS (SELECT 1 FROM pydantic_ai_branches WHERE scope_key=:scope_key AND entry=:entry)
 """
 
 _WRITE = """
-INSERT INTO agent_conversations(scope_key, name, scope, head, revision, updated_at, record) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO pydantic_ai_conversations(scope_key, name, scope, head, revision, updated_at, record)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (scope_key, name) DO UPDATE SET
     scope=excluded.scope, head=excluded.head, revision=excluded.revision,
     updated_at=excluded.updated_at, record=excluded.record
@@ -99,14 +100,14 @@ class SqliteConversationRows:
     """The conversations of one scope key. All methods block."""
 
     def __init__(self, store: SqliteStore, scope_key: str) -> None:
-        self._tables = Extension(store, table="agent_conversations", script=_SCRIPT)
+        self._tables = Extension(store, table="pydantic_ai_conversations", script=_SCRIPT)
         self._scope_key = scope_key
 
     def record(self, name: str) -> str | None:
         """Return the record of a conversation."""
 
         def work(connection: apsw.Connection) -> str | None:
-            sql = "SELECT record FROM agent_conversations WHERE scope_key=? AND name=?"
+            sql = "SELECT record FROM pydantic_ai_conversations WHERE scope_key=? AND name=?"
             record: str | None = connection.execute(sql, (self._scope_key, name)).get
             return record
 
@@ -117,7 +118,8 @@ class SqliteConversationRows:
 
         def work(connection: apsw.Connection) -> list[str]:
             sql = (
-                "SELECT record FROM agent_conversations WHERE scope_key=:scope_key AND (:scope IS NULL OR scope=:scope)"
+                "SELECT record FROM pydantic_ai_conversations"
+                " WHERE scope_key=:scope_key AND (:scope IS NULL OR scope=:scope)"
                 " ORDER BY updated_at DESC, revision DESC LIMIT :limit"
             )
             most = _NO_LIMIT if limit is None else limit
@@ -142,9 +144,9 @@ class SqliteConversationRows:
             self._insert_entries(connection, entries)
             bound = (self._scope_key, *row)
             conversation = connection.execute(_WRITE, bound).get
-            connection.execute("DELETE FROM agent_branches WHERE conversation=?", (conversation,))
+            connection.execute("DELETE FROM pydantic_ai_branches WHERE conversation=?", (conversation,))
             connection.executemany(
-                "INSERT OR IGNORE INTO agent_branches(scope_key, entry, conversation) VALUES (?, ?, ?)",
+                "INSERT OR IGNORE INTO pydantic_ai_branches(scope_key, entry, conversation) VALUES (?, ?, ?)",
                 [(self._scope_key, entry, conversation) for entry in branches],
             )
             return True
@@ -162,13 +164,13 @@ class SqliteConversationRows:
                 return False
             key = (self._scope_key, name)
             number, head = connection.execute(
-                "SELECT id, head FROM agent_conversations WHERE scope_key=? AND name=?", key
+                "SELECT id, head FROM pydantic_ai_conversations WHERE scope_key=? AND name=?", key
             ).get
-            found = connection.execute("SELECT entry FROM agent_branches WHERE conversation=?", (number,))
+            found = connection.execute("SELECT entry FROM pydantic_ai_branches WHERE conversation=?", (number,))
             ends = [head, *(entry for (entry,) in found)]
-            connection.execute("DELETE FROM agent_branches WHERE conversation=?", (number,))
-            connection.execute("DELETE FROM agent_conversations WHERE id=?", (number,))
-            connection.execute("DELETE FROM agent_pauses WHERE scope_key=? AND conversation=?", key)
+            connection.execute("DELETE FROM pydantic_ai_branches WHERE conversation=?", (number,))
+            connection.execute("DELETE FROM pydantic_ai_conversations WHERE id=?", (number,))
+            connection.execute("DELETE FROM pydantic_ai_pauses WHERE scope_key=? AND conversation=?", key)
             for end in ends:
                 self._release(connection, end)
             return True
@@ -190,19 +192,13 @@ class SqliteConversationRows:
 
     def keep_pause(self, name: str, run: str, snapshot: str) -> None:
         """Store what a run of the conversation had recalled when it paused."""
+        sql = "INSERT OR REPLACE INTO pydantic_ai_pauses(scope_key, run, conversation, snapshot) VALUES (?, ?, ?, ?)"
         bound = (self._scope_key, run, name, snapshot)
-        self._tables.write(
-            lambda connection: (
-                connection.execute(
-                    "INSERT OR REPLACE INTO agent_pauses(scope_key, run, conversation, snapshot) VALUES (?, ?, ?, ?)",
-                    bound,
-                ).get
-            )
-        )
+        self._tables.write(lambda connection: connection.execute(sql, bound).get)
 
     def pause(self, run: str) -> str | None:
         """Return what was stored for a paused run."""
-        sql, bound = "SELECT snapshot FROM agent_pauses WHERE scope_key=? AND run=?", (self._scope_key, run)
+        sql, bound = "SELECT snapshot FROM pydantic_ai_pauses WHERE scope_key=? AND run=?", (self._scope_key, run)
 
         def work(connection: apsw.Connection) -> str | None:
             snapshot: str | None = connection.execute(sql, bound).get
@@ -212,21 +208,21 @@ class SqliteConversationRows:
 
     def drop_pause(self, run: str) -> None:
         """Delete what was stored for a paused run."""
-        sql, bound = "DELETE FROM agent_pauses WHERE scope_key=? AND run=?", (self._scope_key, run)
+        sql, bound = "DELETE FROM pydantic_ai_pauses WHERE scope_key=? AND run=?", (self._scope_key, run)
         self._tables.write(lambda connection: connection.execute(sql, bound).get)
 
     def _revision(self, connection: apsw.Connection, name: str) -> str | None:
-        sql = "SELECT revision FROM agent_conversations WHERE scope_key=? AND name=?"
+        sql = "SELECT revision FROM pydantic_ai_conversations WHERE scope_key=? AND name=?"
         revision: str | None = connection.execute(sql, (self._scope_key, name)).get
         return revision
 
     def _entry(self, connection: apsw.Connection, id: str | None) -> bool:
-        sql = "SELECT 1 FROM agent_entries WHERE scope_key=? AND id=?"
+        sql = "SELECT 1 FROM pydantic_ai_entries WHERE scope_key=? AND id=?"
         return connection.execute(sql, (self._scope_key, id)).get is not None
 
     def _insert_entries(self, connection: apsw.Connection, entries: Sequence[EntryRow]) -> None:
         connection.executemany(
-            "INSERT INTO agent_entries(scope_key, id, parent, message) VALUES (?, ?, ?, ?)",
+            "INSERT INTO pydantic_ai_entries(scope_key, id, parent, message) VALUES (?, ?, ?, ?)",
             [(self._scope_key, *entry) for entry in entries],
         )
 
@@ -234,5 +230,5 @@ class SqliteConversationRows:
         """Delete entries from the end of a line towards its start, up to one that something else needs."""
         bindings = {"scope_key": self._scope_key, "entry": entry}
         while bindings["entry"] is not None and not connection.execute(_IS_USED, bindings).get:
-            sql = "DELETE FROM agent_entries WHERE scope_key=:scope_key AND id=:entry RETURNING parent"
+            sql = "DELETE FROM pydantic_ai_entries WHERE scope_key=:scope_key AND id=:entry RETURNING parent"
             bindings["entry"] = connection.execute(sql, bindings).get
