@@ -86,7 +86,6 @@ def test_the_target_of_a_hand_off_keeps_the_leads_memory_and_does_not_use_its_ow
         output_type=hand_off,
         capabilities=[AgentMemory([lead_slot])],
     )
-    lead.model.turns[:] = [[("final_result", {"request": "a bill"})]]
     result = asyncio.run(lead.run("hi", conversation_id="s1"))
     assert result.output == "Here it is."
     assert [request.instructions for request in target_script.requests] == [f"You bill.\n\n{block(TEA)}"] * 2

@@ -225,7 +225,7 @@ def test_a_memory_tool_that_is_called_though_it_is_not_offered_is_an_error_for_t
     assert stored(provider) == []
 
 
-def test_a_tool_that_is_executed_elsewhere_pauses_a_run_too(provider):
+def test_a_run_may_go_on_from_its_messages_alone(provider):
     script = Script(call("delete", path="/a"), "Done.")
     agent = pausing(script, holding(provider, TEA))
     paused = asyncio.run(agent.run("clean up"))
