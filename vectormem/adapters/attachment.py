@@ -58,24 +58,24 @@ class AttachedRun:
         self.run = run
         self.context = context
         self.tools = [*run.tools, *_of(attachment.tools, context)]
-        self._placement = attachment.placement
+        self.placement = attachment.placement
         self._chat: ChatStorage | None = _of(attachment.chat, context)
         self._conversation_id = context.session_id or new_uuid()
         _check_names(self.tools)
 
     async def system_prompt(self, instructions: str | None, last_input: str | None = None) -> str:
         """Return the instructions, with the block at their end where that is its place."""
-        if self._placement == "system":
+        if self.placement == "system":
             return await self.run.system_prompt(instructions, last_input)
         return instructions or ""
 
     async def system_part(self, last_input: str | None = None) -> str:
         """Return the block for frameworks that join the instructions themselves; "" where its place is another."""
-        return await self.run.block(last_input) if self._placement == "system" else ""
+        return await self.run.block(last_input) if self.placement == "system" else ""
 
     async def user_part(self, last_input: str | None = None) -> str:
         """Return the block, marked as stored data, where its place is the user's role; "" else, or without items."""
-        block = await self.run.block(last_input) if self._placement == "user" else ""
+        block = await self.run.block(last_input) if self.placement == "user" else ""
         return _FRAME + block if block else ""
 
     async def record(self, turns: Iterable[tuple[str, str]]) -> None:

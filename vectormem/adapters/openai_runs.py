@@ -1,0 +1,139 @@
+"""The runs of the OpenAI Agents SDK that have memory: begun once, found again, and resumed after a pause."""
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from vectormem.adapters.attachment import AttachedRun, Attachment
+from vectormem.adapters.openai_context import ContextOf, note_session, said_by_user, session_of
+
+if TYPE_CHECKING:
+    from agents import RunContextWrapper
+
+_MOST_PAUSED = 1000
+
+
+@dataclass(eq=False)
+class LiveRun:
+    """The memory of one run. `calls` is the SDK's record of its tool calls: one object, whatever context shows it."""
+
+    attached: AttachedRun
+    calls: Mapping[str, Any]
+    said: list[str]
+    session_id: str | None
+    tools: list[Any] | None = None
+    block_is_placed: bool = False
+
+    @property
+    def last_input(self) -> str | None:
+        """The user's last message, where there is one."""
+        return self.said[-1] if self.said else None
+
+
+@dataclass(eq=False)
+class _Paused:
+    calls: Mapping[str, Any]
+    said: list[str]
+    session_id: str | None
+    snapshot: dict[str, Any] = field(repr=False)
+
+
+_lock = threading.Lock()
+_live: "weakref.WeakKeyDictionary[RunContextWrapper[Any], LiveRun]" = weakref.WeakKeyDictionary()
+_paused: deque[_Paused] = deque(maxlen=_MOST_PAUSED)
+
+
+def run_of(context: "RunContextWrapper[Any]", memory: Attachment, context_of: ContextOf) -> LiveRun | None:
+    """Return the memory of a run, begun where it is new; None for a paused run that is only looked at."""
+    run = live(context)
+    if run is None:
+        resumed = _is_resumed(context)
+        if resumed and not context.turn_input:
+            return None
+        run = _resume(context, memory, context_of) if resumed else _start(context, memory, context_of)
+        with _lock:
+            _live[context] = run
+    return run
+
+
+def live(context: "RunContextWrapper[Any]") -> LiveRun | None:
+    """Return the memory of a run that has begun."""
+    with _lock:
+        return _live.get(context)
+
+
+def may_pause(context: "RunContextWrapper[Any]") -> None:
+    """Keep what the run recalled: one of the tool calls that follow may wait for an approval."""
+    with _lock:
+        run = _live.get(context)
+        if run is not None:
+            _forget(run.calls)
+            _paused.append(_Paused(run.calls, run.said, run.session_id, run.attached.run.snapshot()))
+
+
+def goes_on(run: LiveRun) -> None:
+    """Drop what was kept: the model is asked again."""
+    with _lock:
+        _forget(run.calls)
+
+
+def end(context: "RunContextWrapper[Any]") -> LiveRun | None:
+    """Forget the run and return it. `context` may be any context that the SDK shows of it."""
+    with _lock:
+        for wrapper, run in reversed(list(_live.items())):
+            if run.calls is _calls(context):
+                del _live[wrapper]
+                _forget(run.calls)
+                return run
+    return None
+
+
+def _start(context: "RunContextWrapper[Any]", memory: Attachment, context_of: ContextOf) -> LiveRun:
+    said = said_by_user(context.turn_input)
+    return LiveRun(memory.start(context_of(context)), _calls(context), said, session_of(context))
+
+
+def _resume(context: "RunContextWrapper[Any]", memory: Attachment, context_of: ContextOf) -> LiveRun:
+    """Go on with what the run recalled before its pause; where that is not here any more, recall again."""
+    said = said_by_user(context.turn_input)
+    snapshot = _take_snapshot(context, said, memory, context_of)
+    found = context_of(context)
+    attached = memory.resume(found, snapshot or memory.start(found).run.snapshot())
+    return LiveRun(attached, _calls(context), said, session_of(context))
+
+
+def _take_snapshot(
+    context: "RunContextWrapper[Any]", said: list[str], memory: Attachment, context_of: ContextOf
+) -> dict[str, Any] | None:
+    """Return what was kept of the run in which the model made exactly these calls, under the same scope keys."""
+    session_id = session_of(context)
+    with _lock:
+        found = [one for one in reversed(_paused) if one.calls.keys() == _calls(context).keys() and one.said == said]
+    for paused in found:
+        note_session(context, session_id or paused.session_id)
+        if paused.snapshot["keys"] == memory.start(context_of(context)).run.snapshot()["keys"]:
+            with _lock:
+                _forget(paused.calls)
+            return paused.snapshot
+    note_session(context, session_id)
+    return None
+
+
+def _forget(calls: Mapping[str, Any]) -> None:
+    for paused in [one for one in _paused if one.calls is calls]:
+        _paused.remove(paused)
+
+
+def _is_resumed(context: "RunContextWrapper[Any]") -> bool:
+    """Whether calls wait in a run that is only now seen, and not because one of its tools runs this agent."""
+    calls = _calls(context)
+    own = getattr(context, "tool_call_id", None)
+    return own not in calls and any(not call.completed for call in calls.values())
+
+
+def _calls(context: "RunContextWrapper[Any]") -> Mapping[str, Any]:
+    """The SDK shows nowhere else which run a context belongs to, nor whether it was resumed."""
+    return context._tool_invocations
