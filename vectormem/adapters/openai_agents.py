@@ -25,21 +25,21 @@ except ImportError as error:
 
 __all__ = ["MemoryAgent", "VectormemSession", "insert_memory", "memory_context", "with_memory"]
 
-_current: ContextVar[LiveRun | None] = ContextVar("vectormem_run", default=None)
+_current: ContextVar["weakref.ref[LiveRun] | None"] = ContextVar("vectormem_run", default=None)
 
 
 @dataclasses.dataclass
 class MemoryAgent(Agent[Any]):
     """An agent with memory, as `with_memory` makes it. Its clones have the same memory."""
 
-    memory: Attachment = dataclasses.field(default_factory=lambda: Attachment(()), compare=False, repr=False)
-    context_of: ContextOf = dataclasses.field(default=memory_context, compare=False, repr=False)
+    attachment: Attachment = dataclasses.field(default_factory=lambda: Attachment(()), compare=False, repr=False)
+    attachment_context: ContextOf = dataclasses.field(default=memory_context, compare=False, repr=False)
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         """Return the agent's tools and those of its memory in this run."""
         tools = await super().get_all_tools(run_context)
-        run = run_of(run_context, self.memory, self.context_of)
-        _current.set(run)
+        run = run_of(run_context, self.attachment, self.attachment_context)
+        _current.set(weakref.ref(run) if run else None)
         if run is None:
             return tools
         if run.tools is None:
@@ -50,7 +50,7 @@ class MemoryAgent(Agent[Any]):
     async def get_system_prompt(self, run_context: RunContextWrapper[Any]) -> str | None:
         """Return the agent's instructions, with the memory blocks at their end."""
         instructions = await super().get_system_prompt(run_context)
-        run = run_of(run_context, self.memory, self.context_of)
+        run = run_of(run_context, self.attachment, self.attachment_context)
         if run is None:
             return instructions
         goes_on(run)
@@ -74,16 +74,17 @@ def with_memory(
     the turns; `tools` are offered beside those of the slots. Raises MemoryInvalidError for two tools of one
     name, and for an agent that has memory already.
     """
-    if isinstance(agent, MemoryAgent):
-        raise MemoryInvalidError(f"the agent {agent.name!r} has memory already; give it all its slots at once")
+    if not isinstance(agent, Agent) or isinstance(agent, MemoryAgent):
+        raise MemoryInvalidError(f"with_memory takes an Agent without memory, and all its slots at once; not {agent!r}")
     memory = Attachment(slots, placement=placement, chat=chat, tools=tools)
-    check_names([tool for slot in slots for tool in slot_tools(slot, slot.name)], agent.tools)
+    check_names([tool for slot in memory.slots for tool in slot_tools(slot, slot.name)], agent.tools)
     return _Attaching(memory, context).agent(agent)
 
 
 async def insert_memory(data: CallModelData[Any]) -> ModelInputData:
     """Put the block of `placement="user"` before the user's message; a `call_model_input_filter`."""
-    run = _current.get() if isinstance(data.agent, MemoryAgent) else None
+    current = _current.get() if isinstance(data.agent, MemoryAgent) else None
+    run = current() if current else None
     if run is None:
         return data.model_data
     run.block_is_placed = True
@@ -104,7 +105,7 @@ class _Attaching:
     def agent(self, agent: Agent[Any]) -> MemoryAgent:
         if id(agent) not in self._done:
             given = {one.name: getattr(agent, one.name) for one in dataclasses.fields(agent) if one.init}
-            given |= {"memory": self._memory, "context_of": self._context_of, "handoffs": []}
+            given |= {"attachment": self._memory, "attachment_context": self._context_of, "handoffs": []}
             given |= {"hooks": MemoryHooks.around(agent.hooks)}
             attached = _class_with_memory(type(agent))(**given)
             self._done[id(agent)] = agent, attached

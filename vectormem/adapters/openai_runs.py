@@ -1,5 +1,7 @@
 """The runs of the OpenAI Agents SDK that have memory: begun once, found again, and resumed after a pause."""
 
+import hashlib
+import json
 import threading
 import weakref
 from collections import deque
@@ -36,7 +38,7 @@ class LiveRun:
 @dataclass(eq=False)
 class _Paused:
     calls: Mapping[str, Any]
-    said: list[str]
+    said: bytes
     session_id: str | None
     snapshot: dict[str, Any] = field(repr=False)
 
@@ -71,7 +73,7 @@ def may_pause(context: "RunContextWrapper[Any]") -> None:
         run = _live.get(context)
         if run is not None:
             _forget(run.calls)
-            _paused.append(_Paused(run.calls, run.said, run.session_id, run.attached.run.snapshot()))
+            _paused.append(_Paused(run.calls, _digest(run.said), run.session_id, run.attached.run.snapshot()))
 
 
 def goes_on(run: LiveRun) -> None:
@@ -99,14 +101,14 @@ def _start(context: "RunContextWrapper[Any]", memory: Attachment, context_of: Co
 def _resume(context: "RunContextWrapper[Any]", memory: Attachment, context_of: ContextOf) -> LiveRun:
     """Go on with what the run recalled before its pause; where that is not here any more, recall again."""
     said = said_by_user(context.turn_input)
-    snapshot = _take_snapshot(context, said, memory, context_of)
+    snapshot = _take_snapshot(context, _digest(said), memory, context_of)
     found = context_of(context)
     attached = memory.resume(found, snapshot or memory.start(found).run.snapshot())
     return LiveRun(attached, _calls(context), said, session_of(context))
 
 
 def _take_snapshot(
-    context: "RunContextWrapper[Any]", said: list[str], memory: Attachment, context_of: ContextOf
+    context: "RunContextWrapper[Any]", said: bytes, memory: Attachment, context_of: ContextOf
 ) -> dict[str, Any] | None:
     """Return what was kept of the run in which the model made exactly these calls, under the same scope keys."""
     session_id = session_of(context)
@@ -120,6 +122,10 @@ def _take_snapshot(
             return paused.snapshot
     note_session(context, session_id)
     return None
+
+
+def _digest(said: list[str]) -> bytes:
+    return hashlib.blake2b(json.dumps(said).encode()).digest()
 
 
 def _forget(calls: Mapping[str, Any]) -> None:

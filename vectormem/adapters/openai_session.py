@@ -6,15 +6,13 @@ import os
 from collections.abc import Callable, Coroutine
 from typing import Any, Self, TypeVar
 
-import apsw
-
 from vectormem.adapters.missing import missing_extra
 from vectormem.adapters.openai_context import note_session
 from vectormem.canonical import check_storable
 from vectormem.checks import check_scope_key
 from vectormem.concurrency import run_in_thread
 from vectormem.errors import MemoryInvalidError
-from vectormem.stores.sqlite.sessions import SessionRows
+from vectormem.stores.sqlite.sessions import SessionRows, SqliteSession
 from vectormem.stores.sqlite.store import SqliteStore
 
 try:
@@ -39,15 +37,17 @@ class VectormemSession:
         store: SqliteStore | str | os.PathLike[str],
         *,
         scope_key: str = "global",
-        session_settings: SessionSettings | None = None,
+        session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
         if not isinstance(session_id, str) or not session_id:
             raise MemoryInvalidError(f"the id of a session must be a non-empty string, not {session_id!r}")
+        check_scope_key(scope_key)
         self.session_id = check_storable(session_id, "the id of a session")
-        self.session_settings: SessionSettings | None = session_settings or SessionSettings()
-        self._scope_key = check_scope_key(scope_key)
+        settings = SessionSettings(**session_settings) if isinstance(session_settings, dict) else session_settings
+        self.session_settings: SessionSettings | None = settings or SessionSettings()
         self._owned = not isinstance(store, SqliteStore)
         self._store = store if isinstance(store, SqliteStore) else SqliteStore(store)
+        self._rows = SqliteSession(self._store, scope_key, session_id)
 
     async def get_items(
         self, limit: int | None = None, *, wrapper: RunContextWrapper[Any] | None = None
@@ -55,7 +55,7 @@ class VectormemSession:
         """Return the latest `limit` items (None: as the settings say, else all), oldest first."""
         note_session(wrapper, self.session_id)
         most = self.session_settings.limit if limit is None and self.session_settings else limit
-        texts = await run_in_thread(self._store.read, self._rows(lambda rows: rows.newest(most)))
+        texts = await self._rows.read(lambda rows: rows.newest(most))
         return [json.loads(text) for text in texts]
 
     async def add_items(
@@ -98,10 +98,7 @@ class VectormemSession:
         return f"VectormemSession({self.session_id!r})"
 
     async def _change(self, work: Callable[[SessionRows], T]) -> T:
-        return await _to_its_end(run_in_thread(self._store.write, self._rows(work)))
-
-    def _rows(self, work: Callable[[SessionRows], T]) -> Callable[[apsw.Connection], T]:
-        return lambda connection: work(SessionRows(connection, self._scope_key, self.session_id))
+        return await _to_its_end(self._rows.change(work))
 
 
 async def _to_its_end(change: Coroutine[Any, Any, T]) -> T:

@@ -1,6 +1,9 @@
+import asyncio
+
 import pytest
 
 from tests.extras.model_server import ModelServer
+from vectormem.adapters.anthropic_memory_tool import AsyncSlotMemoryTool, SlotMemoryTool
 
 
 @pytest.fixture
@@ -15,3 +18,15 @@ def model():
 def no_settings(monkeypatch):
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(params=[SlotMemoryTool, AsyncSlotMemoryTool], ids=["blocking", "async"])
+def use(request):
+    """Call a command of the tool over some slots."""
+
+    def called(slots, command, context=None, **arguments):
+        tool = request.param(slots, context)
+        answer = tool.call({"command": command, **arguments})
+        return asyncio.run(answer) if request.param is AsyncSlotMemoryTool else answer
+
+    return called

@@ -1,8 +1,14 @@
 """The transcripts of sessions in a SQLite database: JSON texts in order, every change one write transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import apsw
+
+from vectormem.concurrency import run_in_thread
+from vectormem.stores.sqlite.store import SqliteStore
+
+T = TypeVar("T")
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS session_items (
@@ -61,3 +67,19 @@ class SessionRows:
         found = self._connection.execute(f"SELECT max(seq) FROM session_items WHERE {_SESSION}", self._session)
         [(last,)] = list(found)
         return None if last is None else int(last)
+
+
+class SqliteSession:
+    """One session of a `SqliteStore`."""
+
+    def __init__(self, store: SqliteStore, scope_key: str, session_id: str) -> None:
+        self._store = store
+        self._names = (scope_key, session_id)
+
+    async def read(self, work: Callable[[SessionRows], T]) -> T:
+        """Return `work(rows)` on one consistent state of the session; `work` changes nothing."""
+        return await run_in_thread(self._store.read, lambda connection: work(SessionRows(connection, *self._names)))
+
+    async def change(self, work: Callable[[SessionRows], T]) -> T:
+        """Return `work(rows)`; all that it changed is stored together, or nothing where it fails."""
+        return await run_in_thread(self._store.write, lambda connection: work(SessionRows(connection, *self._names)))
