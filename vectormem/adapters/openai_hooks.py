@@ -5,7 +5,7 @@ from typing import Any, Self
 from pydantic_core import to_json
 
 from vectormem.adapters.missing import missing_extra
-from vectormem.adapters.openai_runs import end, live, may_pause
+from vectormem.adapters.openai_runs import end, live, may_pause, starts
 from vectormem.errors import MemoryInvalidError
 
 try:
@@ -28,6 +28,11 @@ class MemoryHooks(AgentHooks[Any]):
     def around(cls, hooks: AgentHooks[Any] | None) -> Self:
         """Return hooks of memory around others; those around which they are already stay as they are."""
         return hooks if isinstance(hooks, cls) else cls(hooks or AgentHooks())
+
+    async def on_start(self, context: AgentHookContext[Any], agent: Agent[Any]) -> None:
+        """Tell a run that starts from one that is resumed."""
+        starts(context)
+        await self._inner.on_start(context, agent)
 
     async def on_llm_start(
         self,

@@ -15,7 +15,7 @@ from vectormem.adapters.openai_context import ContextOf, note_session, said_by_u
 if TYPE_CHECKING:
     from agents import RunContextWrapper
 
-_MOST_PAUSED = 1000
+_MOST_KEPT = 1000
 
 
 @dataclass(eq=False)
@@ -26,6 +26,7 @@ class LiveRun:
     calls: Mapping[str, Any]
     said: list[str]
     session_id: str | None
+    resumed: "_Paused | None" = None
     tools: list[Any] | None = None
     block_is_placed: bool = False
 
@@ -45,20 +46,27 @@ class _Paused:
 
 _lock = threading.Lock()
 _live: "weakref.WeakKeyDictionary[RunContextWrapper[Any], LiveRun]" = weakref.WeakKeyDictionary()
-_paused: deque[_Paused] = deque(maxlen=_MOST_PAUSED)
+_starting: deque[Mapping[str, Any]] = deque(maxlen=_MOST_KEPT)
+_paused: deque[_Paused] = deque(maxlen=_MOST_KEPT)
 
 
 def run_of(context: "RunContextWrapper[Any]", memory: Attachment, context_of: ContextOf) -> LiveRun | None:
     """Return the memory of a run, begun where it is new; None for a paused run that is only looked at."""
-    run = live(context)
+    started, run = _has_started(context), live(context)
     if run is None:
-        resumed = _is_resumed(context)
+        resumed = bool(_calls(context)) and not started
         if resumed and not context.turn_input:
             return None
         run = _resume(context, memory, context_of) if resumed else _start(context, memory, context_of)
         with _lock:
             _live[context] = run
     return run
+
+
+def starts(context: "RunContextWrapper[Any]") -> None:
+    """Note that an agent starts, which it does before its tools are asked for, unless its run is resumed."""
+    with _lock:
+        _starting.append(_calls(context))
 
 
 def live(context: "RunContextWrapper[Any]") -> LiveRun | None:
@@ -72,14 +80,14 @@ def may_pause(context: "RunContextWrapper[Any]") -> None:
     with _lock:
         run = _live.get(context)
         if run is not None:
-            _forget(run.calls)
+            _forget(run)
             _paused.append(_Paused(run.calls, _digest(run.said), run.session_id, run.attached.run.snapshot()))
 
 
 def goes_on(run: LiveRun) -> None:
-    """Drop what was kept: the model is asked again."""
+    """Drop what was kept, since the model is asked again; a state that was resumed may be resumed once more."""
     with _lock:
-        _forget(run.calls)
+        _drop(run.calls)
 
 
 def end(context: "RunContextWrapper[Any]") -> LiveRun | None:
@@ -88,7 +96,7 @@ def end(context: "RunContextWrapper[Any]") -> LiveRun | None:
         for wrapper, run in reversed(list(_live.items())):
             if run.calls is _calls(context):
                 del _live[wrapper]
-                _forget(run.calls)
+                _forget(run)
                 return run
     return None
 
@@ -101,15 +109,15 @@ def _start(context: "RunContextWrapper[Any]", memory: Attachment, context_of: Co
 def _resume(context: "RunContextWrapper[Any]", memory: Attachment, context_of: ContextOf) -> LiveRun:
     """Go on with what the run recalled before its pause; where that is not here any more, recall again."""
     said = said_by_user(context.turn_input)
-    snapshot = _take_snapshot(context, _digest(said), memory, context_of)
+    paused = _find_paused(context, _digest(said), memory, context_of)
     found = context_of(context)
-    attached = memory.resume(found, snapshot or memory.start(found).run.snapshot())
-    return LiveRun(attached, _calls(context), said, session_of(context))
+    attached = memory.resume(found, paused.snapshot if paused else memory.start(found).run.snapshot())
+    return LiveRun(attached, _calls(context), said, session_of(context), paused)
 
 
-def _take_snapshot(
+def _find_paused(
     context: "RunContextWrapper[Any]", said: bytes, memory: Attachment, context_of: ContextOf
-) -> dict[str, Any] | None:
+) -> _Paused | None:
     """Return what was kept of the run in which the model made exactly these calls, under the same scope keys."""
     session_id = session_of(context)
     with _lock:
@@ -117,9 +125,7 @@ def _take_snapshot(
     for paused in found:
         note_session(context, session_id or paused.session_id)
         if paused.snapshot["keys"] == memory.start(context_of(context)).run.snapshot()["keys"]:
-            with _lock:
-                _forget(paused.calls)
-            return paused.snapshot
+            return paused
     note_session(context, session_id)
     return None
 
@@ -128,18 +134,28 @@ def _digest(said: list[str]) -> bytes:
     return hashlib.blake2b(json.dumps(said).encode()).digest()
 
 
-def _forget(calls: Mapping[str, Any]) -> None:
+def _forget(run: LiveRun) -> None:
+    _drop(run.calls)
+    if run.resumed is not None:
+        _drop(run.resumed.calls)
+
+
+def _drop(calls: Mapping[str, Any]) -> None:
     for paused in [one for one in _paused if one.calls is calls]:
         _paused.remove(paused)
 
 
-def _is_resumed(context: "RunContextWrapper[Any]") -> bool:
-    """Whether calls wait in a run that is only now seen, and not because one of its tools runs this agent."""
+def _has_started(context: "RunContextWrapper[Any]") -> bool:
     calls = _calls(context)
-    own = getattr(context, "tool_call_id", None)
-    return own not in calls and any(not call.completed for call in calls.values())
+    with _lock:
+        noted = [one for one in _starting if one is calls]
+        if noted:
+            rest = [one for one in _starting if one is not calls]
+            _starting.clear()
+            _starting.extend(rest)
+    return bool(noted)
 
 
 def _calls(context: "RunContextWrapper[Any]") -> Mapping[str, Any]:
-    """The SDK shows nowhere else which run a context belongs to, nor whether it was resumed."""
+    """The SDK shows nowhere else which run a context belongs to, nor what was done before a pause."""
     return context._tool_invocations

@@ -52,9 +52,13 @@ def call(name, _id="c1", **arguments):
 
 
 def script(*steps):
-    """Return a model that says these texts and makes these calls; a list is one answer of several parts."""
-    answers = [step if isinstance(step, list) else [step] for step in steps]
-    return ScriptedModel([[assistant_message(p) if isinstance(p, str) else p for p in parts] for parts in answers])
+    """Return a model that says these texts, makes these calls and raises these errors; a list is one answer."""
+    return ScriptedModel([step if isinstance(step, Exception) else _answer(step) for step in steps])
+
+
+def _answer(step):
+    parts = step if isinstance(step, list) else [step]
+    return [assistant_message(part) if isinstance(part, str) else part for part in parts]
 
 
 def agent_of(*steps, name="lead", instructions="Be brief.", **options):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import deque
 
 import pytest
 from agents import RunState
@@ -19,7 +20,7 @@ from tests.extras.openai_agents.play import (
     run,
     texts_in,
 )
-from vectormem import MemoryContext
+from vectormem import MemoryContext, MemoryTool
 from vectormem.adapters import openai_runs
 
 EVERY_FORM = pytest.mark.parametrize("form", [as_text, in_memory])
@@ -62,8 +63,6 @@ def test_the_block_is_not_in_the_state():
 
 
 def test_further_tools_are_offered_in_a_resumed_run():
-    from vectormem import MemoryTool
-
     async def handle(arguments):
         return {"time": "noon"}
 
@@ -133,9 +132,21 @@ def test_what_was_kept_is_erased_when_the_run_has_ended():
     assert list(openai_runs._paused) == []
 
 
-def test_what_is_kept_of_paused_runs_is_bounded(monkeypatch):
-    from collections import deque
+def test_a_resumed_run_that_fails_is_resumed_once_more_with_the_same_block():
+    slot = holding()
+    agent = pausing([slot], DELETE, ConnectionError("the model is gone"), "Done.")
+    text = run(agent).to_state().to_string()
+    add(slot, "Lives in Oslo.")
+    slot.provider.lists.clear()
+    with pytest.raises(ConnectionError):
+        resume(asyncio.run(RunState.from_string(agent, text)), agent)
+    assert resume(asyncio.run(RunState.from_string(agent, text)), agent).final_output == "Done."
+    assert prompts(agent) == [BLOCK] * 3
+    assert slot.provider.lists == []
+    assert list(openai_runs._paused) == []
 
+
+def test_what_is_kept_of_paused_runs_is_bounded(monkeypatch):
     monkeypatch.setattr(openai_runs, "_paused", deque(maxlen=2))
     slot = holding()
     agents = [pausing([slot], call("delete", path="/a", _id=f"d{n}"), "Done.") for n in range(3)]

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from agents import Agent, Handoff, Runner, handoff
+from agents import Agent, Handoff, RunContextWrapper, Runner, function_tool, handoff
 from agents.testing import ScriptedModel
 
 from tests.extras.openai_agents.play import (
@@ -22,7 +22,7 @@ from tests.extras.openai_agents.play import (
     texts_in,
 )
 from vectormem import MemoryContext
-from vectormem.adapters.openai_agents import with_memory
+from vectormem.adapters.openai_agents import _Attaching, with_memory
 
 TO_EXPERT = call("transfer_to_expert", _id="h1")
 USER = "user:%s"
@@ -99,6 +99,20 @@ def test_an_agent_with_memory_that_a_lead_without_any_hands_off_to_begins_the_ru
     assert offered(expert) == [SLOT_TOOLS] * 2
 
 
+def test_it_does_so_too_where_the_lead_calls_tools_in_the_same_answer():
+    @function_tool
+    def clock() -> str:
+        """Tell the time."""
+        return "noon"
+
+    expert = remembering([holding()], "ok", name="expert")
+    other = agent_of("never", name="other")
+    answer = [call("clock", _id="c0"), TO_EXPERT, call("transfer_to_other", _id="h2")]
+    run(agent_of(call("clock", _id="c9"), answer, handoffs=[expert, other], tools=[clock]))
+    assert prompts(expert) == [f"Be brief.\n\n{TEA}"]
+    assert offered(expert) == [SLOT_TOOLS]
+
+
 def test_the_next_run_with_the_last_agent_has_the_leads_memory():
     slot = holding()
     expert = agent_of("ok", "again", name="expert")
@@ -168,8 +182,6 @@ def test_the_same_memory_in_a_lead_and_in_the_agent_that_is_its_tool_is_two_runs
 
 
 def test_an_agent_that_a_tool_runs_in_its_own_context_is_no_resumed_run():
-    from agents import RunContextWrapper, function_tool
-
     slot = holding()
     expert = remembering([slot], call("remember_notes", text="Lives in Oslo.", _id="c2"), "yes", name="expert")
 
@@ -187,8 +199,6 @@ def test_an_agent_that_a_tool_runs_in_its_own_context_is_no_resumed_run():
 
 
 def test_hand_offs_that_make_a_new_agent_each_time_keep_none_of_them():
-    from vectormem.adapters.openai_agents import _Attaching
-
     made = []
 
     async def make(context, arguments):

@@ -4,10 +4,12 @@ import asyncio
 import json
 from dataclasses import dataclass
 
+import pytest
 from agents import FunctionTool, RunContextWrapper
+from agents.testing import function_call
 
 from tests.extras.openai_agents.play import add, call, define, holding, offered, outputs, remembering, run, texts_in
-from vectormem import ChatStorage, MemoryTool, blocking, memory_key
+from vectormem import ChatStorage, MemoryInvalidError, MemoryTool, blocking, memory_key
 from vectormem.testing import HashEmbedder
 
 
@@ -89,8 +91,6 @@ def test_what_is_wrong_with_a_call_is_told_to_the_model_and_the_run_goes_on():
 
 
 def test_arguments_that_are_no_json_are_told_to_the_model():
-    from agents.testing import function_call
-
     broken = function_call("remember_notes", '{"text": ', call_id="c1")
     result = run(remembering([define()], broken, "Sorry."))
     assert result.final_output == "Sorry."
@@ -138,10 +138,6 @@ def test_further_tools_are_made_for_each_run():
 
 
 def test_a_further_tool_may_not_have_the_name_of_another():
-    import pytest
-
-    from vectormem import MemoryInvalidError
-
     async def handle(arguments):
         return {}
 
