@@ -181,3 +181,21 @@ def test_an_agent_that_is_made_anew_for_each_request_finds_the_block():
     state = asyncio.run(RunState.from_string(second, paused.to_state().to_string()))
     resume(state, second)
     assert prompts(second) == [BLOCK]
+
+
+def test_runs_that_made_calls_of_the_same_ids_are_told_apart_by_what_the_user_said():
+    slot = holding()
+    agent = pausing([slot], DELETE, DELETE, "one", "two")
+    first = run(agent, "first")
+    add(slot, "Lives in Oslo.")
+    second = run(agent, "second")
+    for paused in (first, second):
+        resume(as_text(paused, agent), agent)
+    assert ["Oslo" in prompt for prompt in prompts(agent)] == [False, True, False, True]
+
+
+def test_a_run_that_fails_in_a_model_call_leaves_nothing_behind():
+    agent = pausing([holding()], call("recall_notes"), ConnectionError("the model is gone"))
+    with pytest.raises(ConnectionError):
+        run(agent)
+    assert list(openai_runs._paused) == []
