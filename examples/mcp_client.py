@@ -1,4 +1,3 @@
-# ruff: noqa: INP001, T201  # a script, which prints
 """Talk to `vectormem mcp` as a host does: it starts the server and speaks to it on standard input and output.
 
 Needs `pip install 'vectormem[mcp]'`, and no network. Run it with: python examples/mcp_client.py

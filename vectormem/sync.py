@@ -58,6 +58,11 @@ class _LoopThread(ForkAware):
 _loop_thread = _LoopThread()
 
 
+def wait_for(coroutine: Coroutine[Any, Any, R]) -> R:
+    """Run a coroutine to its end where `blocking` runs its verbs, and return its result."""
+    return _loop_thread.run(coroutine)
+
+
 class _Verb(Generic[TargetT, P, R]):
     """An async method under its own name and signature, blocking."""
 

@@ -24,7 +24,7 @@ def kill_after(worker, adds):
     release(worker)
     stored = [int(worker.stdout.readline()) for _ in range(adds)]
     worker.send_signal(signal.SIGKILL)
-    rest = worker.stdout.read()  # communicate() would miss the lines that readline() has read ahead
+    rest = worker.stdout.read()  # communicate() would pass over what has been read ahead
     worker.communicate()
     return stored + [int(line) for line in rest.split("\n")[:-1] if line]
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from vectormem.cli.chat import chat
 from vectormem.cli.database import keys, reindex, stats
 from vectormem.cli.demo import demo
 from vectormem.cli.doctor import doctor
@@ -48,6 +49,7 @@ def root(
 
 for _name, _command in (
     ("demo", demo),
+    ("chat", chat),
     ("add", add),
     ("list", list_items),
     ("search", search),
