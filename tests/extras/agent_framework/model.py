@@ -48,5 +48,8 @@ class Request:
         self.tools = {tool.name: tool.parameters() for tool in options.get("tools") or []}
         self.messages = [(message.role, message.text) for message in messages]
         self.results = [
-            str(content.result) for message in messages for content in message.contents if content.type == "function_result"
+            str(content.result)
+            for message in messages
+            for content in message.contents
+            if content.type == "function_result"
         ]
