@@ -1,10 +1,14 @@
 """Memories for the tests of the frameworks: a slot of each user's notes, and chats of each user."""
 
 import asyncio
+import subprocess
+import sys
+from pathlib import Path
 
 from embedders import HashEmbedder
-from vectormem import ChatStorage, InMemoryMemory, SqliteStore, blocking, define_memory
+from vectormem import ChatStorage, InMemoryMemory, SqliteStore, StorageFailedError, blocking, define_memory
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 INSTRUCTIONS = "You help with tea."
 BLOCK = '<memory name="notes">\n- Ada drinks green tea\n</memory>'
 
@@ -46,7 +50,13 @@ class DownMemory(InMemoryMemory):
 
     async def add_many(self, *args, **kwargs):
         if self.down:
-            from vectormem import StorageFailedError
-
             raise StorageFailedError("the disk is full")
         return await super().add_many(*args, **kwargs)
+
+
+def printed_by_example(name):
+    """Run an example and return the lines that it prints."""
+    command = [sys.executable, str(EXAMPLES / name)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()

@@ -52,7 +52,6 @@ class SlotMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
 
     @property
     def tools(self) -> list[AsyncBaseTool]:
-        """The memory tools, for the agents of this conversation."""
         return list(self._tools)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> list[ChatMessage]:

@@ -85,10 +85,10 @@ def test_a_blank_query_finds_nothing(service):
 
 def test_a_message_can_be_deleted_by_its_user_alone(service):
     remembered_session(service)
-    id = search(service, "spare key")[0].id
-    asyncio.run(service.delete_memory(app_name="tea", user_id="bob", memory_id=id))
+    found = search(service, "spare key")[0].id
+    asyncio.run(service.delete_memory(app_name="tea", user_id="bob", memory_id=found))
     assert len(search(service, "spare key")) == 1
-    asyncio.run(service.delete_memory(app_name="tea", user_id="ada", memory_id=id))
+    asyncio.run(service.delete_memory(app_name="tea", user_id="ada", memory_id=found))
     assert search(service, "spare key") == []
 
 

@@ -66,9 +66,9 @@ def test_a_server_that_hangs_fails_reads_and_writes_and_answers_again(own_server
     own_server.start()
     memory.add(KEY, "Before.")
     own_server.freeze()
-    with pytest.raises(StorageFailedError, match="[Tt]imeout"):
+    with pytest.raises(StorageFailedError, match=r"[Tt]imeout"):
         memory.list(KEY)
-    with pytest.raises(StorageFailedError, match="[Tt]imeout"):
+    with pytest.raises(StorageFailedError, match=r"[Tt]imeout"):
         memory.add(KEY, "Meanwhile.")
     own_server.thaw()
     memory.add(KEY, "After.")
