@@ -144,3 +144,16 @@ def test_the_pages_of_a_workers_namespace_are_all_read():
 
 def test_a_namespace_without_keys_lists_none():
     assert blocking(KVMemory(WorkersKV())).scope_keys() == []
+
+
+def test_listing_many_keys_is_bounded_key_by_key_and_not_as_a_whole():
+    class Slow(DictKV):
+        async def get(self, key):
+            await asyncio.sleep(0.01)
+            return await super().get(key)
+
+    kv = Slow()
+    memory = blocking(KVMemory(kv, timeout=0.2))
+    for number in range(30):
+        memory.add(f"{number:02}", "Tea.")
+    assert memory.scope_keys() == [f"{number:02}" for number in range(30)]

@@ -57,8 +57,8 @@ class KVStore(ForkAware, ItemStore):
     """One JSON document for each key, under `memory/<scope key>`.
 
     Changes through one object follow each other. Between processes, a change is made again where another
-    one came first, if the store can compare and set; else the last writer wins. No call takes longer than
-    `timeout` seconds, its waiting included.
+    one came first, if the store can compare and set; else the last writer wins. No reading or change takes longer
+    than `timeout` seconds, its waiting included.
     """
 
     def __init__(self, binding: Binding, *, timeout: float | None = None) -> None:
@@ -89,12 +89,11 @@ class KVStore(ForkAware, ItemStore):
 
     async def scope_keys(self) -> Sequence[str]:
         async with self._guarded("*"):
-            kv = self._resolve()
-            lister: Callable[..., Awaitable[Any]] | None = getattr(kv, "list", None)
+            lister: Callable[..., Awaitable[Any]] | None = getattr(self._resolve(), "list", None)
             if lister is None:
                 raise StorageFailedError("this key-value store cannot list its keys: it has no method `list`")
             keys = sorted(name.removeprefix(_PREFIX) for name in await _names(lister))
-            return [key for key in keys if _table(await kv.get(_PREFIX + key), key).count()]
+        return [key for key in keys if await self.read(key, lambda rows: rows.count())]
 
     async def aclose(self) -> None:
         pass

@@ -12,13 +12,12 @@ from vectormem.stores.kv import Value
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-# ARGV: the new value ("" to delete), and the expected one where the key is expected to be there.
+# ARGV: "SET" or "DEL", the new value, and the expected one where the key is expected to be there.
 _COMPARE_AND_SET = """
-if redis.call('GET', KEYS[1]) ~= (ARGV[2] or false) then return 0 end
-if ARGV[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1]) end
+if redis.call('GET', KEYS[1]) ~= (ARGV[3] or false) then return 0 end
+if ARGV[1] == 'DEL' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
 return 1
 """
-
 
 _inherited: list[object] = []
 """Clients of a parent process. Collecting them would unregister their sockets in the parent's event loops too."""
@@ -63,8 +62,9 @@ class RedisKV(ForkAware):
 
     async def compare_and_set(self, key: str, expected: Value, value: str | None, /) -> bool:
         """Set a key to `value` (None: delete it) where it still holds `expected`; return whether it did."""
+        change = ("DEL", "") if value is None else ("SET", value)
         compared = () if expected is None else (expected,)
-        return bool(await self._client().eval(_COMPARE_AND_SET, 1, self._prefix + key, value or "", *compared))
+        return bool(await self._client().eval(_COMPARE_AND_SET, 1, self._prefix + key, *change, *compared))
 
     async def list(self, *, prefix: str = "") -> "set[str]":
         """Return the keys that begin with `prefix`; the server is scanned for them."""

@@ -45,10 +45,10 @@ class Conversation:
 
     def __init__(self, script, block, *, session_id="s1", **options):
         self.memory = Memory.from_defaults(session_id=session_id, memory_blocks=[block], **options)
-        self._agent = FunctionAgent(llm=script.llm, tools=block.tools, system_prompt=INSTRUCTIONS, streaming=False)
+        self.agent = FunctionAgent(llm=script.llm, tools=block.tools, system_prompt=INSTRUCTIONS, streaming=False)
 
     async def asend(self, text):
-        return str(await self._agent.run(text, memory=self.memory))
+        return str(await self.agent.run(text, memory=self.memory))
 
     def send(self, *texts):
         """Send messages one after the other; return the answers."""

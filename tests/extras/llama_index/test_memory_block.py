@@ -8,6 +8,7 @@ import pytest
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.memory import InsertMethod, Memory
 from llama_index.core.storage.chat_store.sql import MessageStatus
+from llama_index.core.workflow import Context, JsonSerializer
 
 from tests.extras.llama_index.agents import Conversation, Script
 from tests.extras.memories import BLOCK, INSTRUCTIONS, Chats, DownMemory, notes_of, user_notes
@@ -32,6 +33,21 @@ def test_the_block_is_in_no_stored_history():
     assert "green tea" not in conversation.stored()
     assert script.requests[1].messages == [("user", "Hello"), ("assistant", "Hello."), ("user", "Hello again")]
     assert script.requests[1].system == [INSTRUCTIONS, BLOCK]
+
+
+@pytest.mark.filterwarnings("ignore:Skipping serialization")  # of the memory, which the framework leaves out
+def test_the_block_is_in_no_context_that_is_stored():
+    script = Script("Hello.")
+    conversation = Conversation(script, block_of(user_notes()))
+
+    async def stored_context():
+        context = Context(conversation.agent)
+        await conversation.agent.run("Hello", memory=conversation.memory, ctx=context)
+        return context.to_dict(serializer=JsonSerializer())
+
+    assert "green tea" not in json.dumps(asyncio.run(stored_context()))
+    assert script.requests[0].system == [INSTRUCTIONS, BLOCK]
+    assert "green tea" not in conversation.memory.model_dump_json()
 
 
 def test_each_message_of_the_user_recalls_anew_and_once():

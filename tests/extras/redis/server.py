@@ -25,25 +25,7 @@ class Server:
         self.process = None
 
     def start(self):
-        options = [
-            "--port",
-            "0",
-            "--unixsocket",
-            self.socket,
-            "--dir",
-            self.folder,
-            "--save",
-            "",
-            "--appendonly",
-            "yes",
-        ]
-        with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen([PROGRAM, *map(str, options)], stdout=log, stderr=log)
-        for _ in range(3000):
-            if self._answers():
-                return
-            time.sleep(0.01)
-        raise AssertionError((self.folder / "log").read_text())
+        self._run("--port", 0, "--appendonly", "yes")
 
     def stop(self):
         self.thaw()
@@ -76,6 +58,20 @@ class Server:
             connection.sendall(f"*{len(words)}\r\n{''.join(parts)}".encode())
             return connection.makefile("rb").readline().decode().strip()
 
+    def _run(self, *options):
+        where = ("--unixsocket", self.socket, "--dir", self.folder, "--save", "")
+        with (self.folder / "log").open("ab") as log:
+            command = [PROGRAM, *map(str, (*where, *options))]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        self._wait_until(self._answers)
+
+    def _wait_until(self, condition):
+        for _ in range(3000):
+            if condition():
+                return
+            time.sleep(0.01)
+        raise AssertionError((self.folder / "log").read_text())
+
     def _wait(self):
         self.process.wait(60)
         self.process = None
@@ -86,3 +82,23 @@ class Server:
         except OSError:
             assert self.process.poll() is None, (self.folder / "log").read_text()
             return False
+
+
+class ClusterNode(Server):
+    """A cluster of one node, reached through a port."""
+
+    def start(self):
+        self.port = _free_port()
+        self._run("--port", self.port, "--bind", "127.0.0.1", "--cluster-enabled", "yes")
+        assert self.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383") == "+OK"
+        self._wait_until(lambda: self.command("GET", "x") == "$-1")
+
+
+def _free_port():
+    """Return a free port; that of the cluster's own talk, 10,000 higher, is hoped to be free too."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port < 55_000:
+            return port

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 import redis
-from redis.asyncio import Redis
+from redis.asyncio import Redis, RedisCluster
 
 from tests.conftest import in_forked_child
+from tests.extras.redis.server import ClusterNode
 from vectormem import KVMemory, MemoryInvalidError, RedisKV, StorageFailedError, blocking
 
 
@@ -47,9 +48,15 @@ def test_a_value_is_set_where_the_key_holds_what_is_expected(kv):
     assert results == [True, False, True, "drei 😀".encode(), False, True, None, False, None]
 
 
-def test_an_empty_value_is_not_taken_for_an_absent_one(server, kv):
-    server.command("SET", "k", "")
-    assert run(kv, lambda: kv.compare_and_set("k", None, "one"), lambda: kv.get("k")) == [False, b""]
+def test_an_empty_value_is_not_taken_for_an_absent_one(kv):
+    results = run(
+        kv,
+        lambda: kv.compare_and_set("k", None, ""),
+        lambda: kv.compare_and_set("k", None, "one"),
+        lambda: kv.get("k"),
+        lambda: kv.compare_and_set("k", "", "one"),
+    )
+    assert results == [True, False, b"", True]
 
 
 def test_plain_puts_and_deletes_work_too(kv):
@@ -215,3 +222,22 @@ def test_a_password_is_in_no_message(server, tmp_path):
     with pytest.raises(MemoryInvalidError) as refused:
         RedisKV("http://user:s3cret@localhost")
     assert "s3cret" not in str(refused.value)
+
+
+def test_a_cluster_keeps_every_item():
+    node = ClusterNode()
+    node.start()
+
+    async def scenario():
+        async with RedisCluster(host="127.0.0.1", port=node.port) as client:
+            memories = [KVMemory(RedisKV(client)) for _ in range(8)]
+            await asyncio.gather(*(memory.add("notes#user:{x}", f"text {n}") for n, memory in enumerate(memories)))
+            await memories[0].add("other", "Tea.")
+            return await memories[0].list("notes#user:{x}"), await memories[0].scope_keys()
+
+    try:
+        items, keys = asyncio.run(scenario())
+    finally:
+        node.close()
+    assert sorted(item.text for item in items) == [f"text {n}" for n in range(8)]
+    assert keys == ["notes#user:{x}", "other"]
