@@ -65,7 +65,8 @@ class KVStore(ForkAware, ItemStore):
         super().__init__()
         if binding is None or not (callable(binding) or _is_key_value(binding)):
             raise MemoryInvalidError(
-                f"kv must have async get, put and delete, or be a function that returns such an object; not {binding!r}"
+                "kv must have async get, put and delete, or be a function that returns such an object, as RedisKV "
+                f"makes one of a client of redis-py; not {binding!r}"
             )
         self._binding = binding
         self._timeout = None if timeout is None else check_seconds(timeout, "timeout")
