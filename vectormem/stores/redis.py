@@ -10,7 +10,7 @@ from vectormem.errors import MemoryInvalidError, MissingExtraError
 from vectormem.stores.kv import Value
 
 if TYPE_CHECKING:
-    from redis.asyncio import Redis
+    from redis.asyncio import Redis, RedisCluster
 
 # ARGV: "SET" or "DEL", the new value, and the expected one where the key is expected to be there.
 _COMPARE_AND_SET = """
@@ -31,7 +31,7 @@ class RedisKV(ForkAware):
     nothing twice; `aclose` closes it. A client that was passed in keeps its settings and stays open.
     """
 
-    def __init__(self, server: "str | Redis", *, prefix: str = "", timeout: float = 5) -> None:
+    def __init__(self, server: "str | Redis | RedisCluster", *, prefix: str = "", timeout: float = 5) -> None:
         try:
             from redis.asyncio import ConnectionPool, Redis, RedisCluster
         except ImportError as error:
