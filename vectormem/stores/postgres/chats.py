@@ -1,0 +1,76 @@
+"""Chats in a Postgres database: every change one transaction, searched in memory."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from vectormem.stores.chat_rows import Database, SqlChatRows
+from vectormem.stores.chat_search import search
+from vectormem.stores.chats import ChatFound, ChatQuery, ChatRows, ChatStore, T
+from vectormem.stores.postgres.connection import Connection
+from vectormem.stores.postgres.store import PostgresStore
+from vectormem.stores.rows import VectorKind
+
+
+class PostgresDatabase(Database):
+    """A connection in a transaction; with `lock`, the row of the key is locked until it ends."""
+
+    def __init__(self, connection: Connection, *, lock: bool = False) -> None:
+        self._connection = connection
+        self.locking = " FOR UPDATE" if lock else ""
+
+    def query(self, sql: str, *values: Any) -> Iterable[Any]:
+        return self._connection.execute(_translated(sql), values, binary=True).fetchall()
+
+    def run(self, sql: str, *values: Any) -> None:
+        self._connection.execute(_translated(sql), values)
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        for row in rows:
+            self._connection.execute(_translated(sql), row)
+
+
+class PostgresChats(ChatStore):
+    """The chat tables of a `PostgresStore`; `owned` says whether closing this closes the store."""
+
+    def __init__(self, store: PostgresStore, *, owned: bool) -> None:
+        self._store = store
+        self._owned = owned
+
+    async def read(self, scope_key: str, work: Callable[[ChatRows], T]) -> T:
+        def look(connection: Connection) -> T:
+            return work(SqlChatRows(PostgresDatabase(connection), scope_key))
+
+        return await self._store.run(self._store.read, look)
+
+    async def change(self, scope_key: str, work: Callable[[ChatRows], T]) -> T:
+        def apply(connection: Connection) -> T:
+            rows = SqlChatRows(PostgresDatabase(connection, lock=True), scope_key)
+            result = work(rows)
+            rows.finish()
+            return result
+
+        return await self._store.run(self._store.write, apply)
+
+    async def search(self, scope_key: str, kind: VectorKind | None, shortest: int, query: ChatQuery) -> ChatFound:
+        return await self._store.run(self._search, scope_key, kind, shortest, query)
+
+    async def aclose(self) -> None:
+        if self._owned:
+            await self._store.aclose()
+
+    def _search(self, scope_key: str, kind: VectorKind | None, shortest: int, query: ChatQuery) -> ChatFound:
+        def work(connection: Connection) -> ChatFound:
+            return search(SqlChatRows(PostgresDatabase(connection), scope_key), entry, kind, query, shortest)
+
+        with self._store.cache.use(scope_key, ("chats", kind)) as entry:
+            found = self._store.read(work)  # it begins here, so that the index is never ahead of what it sees
+            if entry.nbytes > self._store.cache.budget:
+                entry.set(None)
+            return found
+
+
+@lru_cache(maxsize=256)
+def _translated(sql: str) -> str:
+    """Return a statement as Postgres takes it; a CROSS JOIN with a condition, SQLite's hint, is a plain join."""
+    return sql.replace("?", "%s").replace(" CROSS JOIN ", " JOIN ")

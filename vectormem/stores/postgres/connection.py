@@ -1,0 +1,62 @@
+"""Postgres connections as vectormem opens them: no wait on them lasts for ever."""
+
+import time
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg.rows import TupleRow
+
+T = TypeVar("T")
+
+_POLL_SECONDS = 0.1
+_SERVER_FIRST_SECONDS = 2.0  # so that the server, which knows the reason, says first that it took too long
+
+
+class Connection(psycopg.Connection[TupleRow]):
+    """A connection that closes itself when the server has been silent for `wait_seconds`."""
+
+    wait_seconds: float = 30.0
+
+    def wait(self, gen: Generator[Any, Any, T], interval: float = _POLL_SECONDS) -> T:
+        """Wait for an answer of the server."""
+        return super().wait(self._limited(gen), interval)
+
+    def _limited(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+        deadline = time.monotonic() + self.wait_seconds + _SERVER_FIRST_SECONDS
+        try:
+            state = next(gen)
+            while True:
+                ready = yield state
+                if ready:
+                    deadline = time.monotonic() + self.wait_seconds + _SERVER_FIRST_SECONDS
+                elif time.monotonic() > deadline:
+                    self.close()
+                    raise psycopg.OperationalError(f"the server was silent for {self.wait_seconds:g} s")
+                state = gen.send(ready)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+
+
+def connect(options: dict[str, str], *, connect_seconds: float, wait_seconds: float) -> Connection:
+    """Open a connection; dead networks are noticed by keepalives, also while nothing is sent."""
+    patient = {
+        "connect_timeout": str(max(2, round(connect_seconds))),
+        "keepalives_idle": "30",
+        "keepalives_interval": "10",
+        "keepalives_count": "3",
+        "tcp_user_timeout": str(round(wait_seconds * 1000)),
+        "application_name": "vectormem",
+    }
+    connection = Connection.connect(**{**patient, **options}, autocommit=True, prepare_threshold=None)
+    connection.wait_seconds = wait_seconds
+    return connection
+
+
+def learn_vectors(connection: Connection, search_path: str) -> None:
+    """Teach the connection the types of pgvector."""
+    with connection.transaction():
+        connection.execute("SELECT set_config('search_path', %s, true)", (search_path,))
+        register_vector(connection)

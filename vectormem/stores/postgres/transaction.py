@@ -1,0 +1,54 @@
+"""One transaction, in as few round trips as its queries need."""
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias, TypeVar
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from vectormem.stores.postgres.connection import Connection
+from vectormem.stores.postgres.errors import LostBeforeCommitError, UnknownOutcomeError
+
+T = TypeVar("T")
+
+Mode: TypeAlias = Literal["read", "write"]
+
+_BEGIN: dict[Mode, str] = {
+    "read": "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    "write": "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE",
+}
+_SETTINGS = (
+    "SELECT set_config('search_path', %s, true), set_config('statement_timeout', %s, true),"
+    " set_config('idle_in_transaction_session_timeout', %s, true)"
+)
+
+
+def transact(connection: Connection, mode: Mode, search_path: str, work: Callable[[Connection], T]) -> T:
+    """Return `work(connection)`; all of it is stored, or nothing. Settings last as long as the transaction.
+
+    Statements are sent as they come and answers waited for where they are read, so that a change costs
+    one round trip for each query, and one for all that it writes.
+    """
+    is_committing = False
+    milliseconds = str(round(connection.wait_seconds * 1000))
+    try:
+        with connection.pipeline():
+            connection.execute(_BEGIN[mode])
+            connection.execute(_SETTINGS, (search_path, milliseconds, milliseconds))
+            result = work(connection)
+            is_committing = mode == "write"
+            connection.execute("COMMIT")
+    except psycopg.OperationalError as error:
+        _roll_back(connection)
+        if not connection.closed:
+            raise
+        raise (UnknownOutcomeError(str(error)) if is_committing else LostBeforeCommitError()) from error
+    except BaseException:
+        _roll_back(connection)
+        raise
+    return result
+
+
+def _roll_back(connection: Connection) -> None:
+    if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+        connection.execute("ROLLBACK")
