@@ -34,12 +34,7 @@ _VECTORS = (
 
 
 class Database(Protocol):
-    """A transaction that runs SQL with `?` for each value."""
-
-    @property
-    def locking(self) -> str:
-        """What to add to the query of the key, so that no other transaction changes the key meanwhile."""
-        ...
+    """A transaction that runs SQL with `?` for each value; in a change, no other one changes the key meanwhile."""
 
     def query(self, sql: str, *values: Any) -> Iterable[Any]:
         """Return the rows of a query."""
@@ -68,8 +63,7 @@ class SqlChatRows(ChatRows):
     def __init__(self, database: Database, scope_key: str) -> None:
         self._database = database
         self.scope_key = scope_key
-        sql = f"SELECT id, last_seq, version, last_deletion FROM chat_keys WHERE key=?{database.locking}"
-        found = self._one(sql, scope_key)
+        found = self._one("SELECT id, last_seq, version, last_deletion FROM chat_keys WHERE key=?", scope_key)
         counters: tuple[int, int, int, int] = found or (0, 0, 0, 0)
         self.key_id, self._last_seq, self.version, self.last_deletion = counters
         self._changed = False

@@ -18,7 +18,7 @@ from tests.chat import (
     test_storage,
     test_tool,
 )
-from vectormem import ChatStorage, PostgresStore, SqliteStore
+from vectormem import ChatStorage, PostgresStore, PostgresVectorMemory, SqliteStore
 
 MODULES = (
     test_deletion,
@@ -31,16 +31,18 @@ MODULES = (
     test_storage,
     test_tool,
 )
-ABOUT_FILES = {
-    "test_deleting_a_conversation_deletes_its_vectors_and_words",
-    "test_deleted_text_is_overwritten_in_the_file",
-    "test_another_process_is_seen_at_once",
+ABOUT_SQLITE = {
+    "test_a_deleted_conversation_leaves_no_row_behind",
+    "test_a_wrong_store_is_refused",
     "test_an_older_database_gains_the_tables_of_chats",
+    "test_another_process_is_seen_at_once",
+    "test_deleted_text_is_overwritten_in_the_file",
+    "test_the_answer_to_a_message_that_is_gone_forgets_what_it_answered",
 }
 
 for module in MODULES:
     for name, value in vars(module).items():
-        if name.startswith("test_") and callable(value) and name not in ABOUT_FILES:
+        if name.startswith("test_") and callable(value) and name not in ABOUT_SQLITE:
             assert name not in globals(), f"two tests are called {name}"
             globals()[name] = value
 
@@ -63,6 +65,7 @@ def on_postgres(dsn, admin, monkeypatch):
             monkeypatch.setattr(module, "ChatStorage", chats)
         if getattr(module, "SqliteStore", None) is SqliteStore:
             monkeypatch.setattr(module, "SqliteStore", opened)
+    monkeypatch.setattr(test_storage, "SqliteVectorMemory", PostgresVectorMemory)
     yield
     for store in stores:
         store.close()

@@ -9,15 +9,15 @@ from vectormem.stores.chat_search import search
 from vectormem.stores.chats import ChatFound, ChatQuery, ChatRows, ChatStore, T
 from vectormem.stores.postgres.connection import Connection
 from vectormem.stores.postgres.store import PostgresStore
+from vectormem.stores.postgres.transaction import lock
 from vectormem.stores.rows import VectorKind
 
 
 class PostgresDatabase(Database):
-    """A connection in a transaction; with `lock`, the row of the key is locked until it ends."""
+    """A connection in a transaction."""
 
-    def __init__(self, connection: Connection, *, lock: bool = False) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.locking = " FOR UPDATE" if lock else ""
 
     def query(self, sql: str, *values: Any) -> Iterable[Any]:
         return self._connection.execute(_translated(sql), values, binary=True).fetchall()
@@ -45,7 +45,8 @@ class PostgresChats(ChatStore):
 
     async def change(self, scope_key: str, work: Callable[[ChatRows], T]) -> T:
         def apply(connection: Connection) -> T:
-            rows = SqlChatRows(PostgresDatabase(connection, lock=True), scope_key)
+            lock(connection, "chat_keys", scope_key)
+            rows = SqlChatRows(PostgresDatabase(connection), scope_key)
             result = work(rows)
             rows.finish()
             return result

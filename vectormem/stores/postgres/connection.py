@@ -10,7 +10,6 @@ from psycopg.rows import TupleRow
 
 T = TypeVar("T")
 
-_POLL_SECONDS = 0.1
 _SERVER_FIRST_SECONDS = 2.0  # so that the server, which knows the reason, says first that it took too long
 
 
@@ -19,9 +18,12 @@ class Connection(psycopg.Connection[TupleRow]):
 
     wait_seconds: float = 30.0
 
-    def wait(self, gen: Generator[Any, Any, T], interval: float = _POLL_SECONDS) -> T:
+    def __del__(self) -> None:
+        """End with the program, without psycopg's warning: a store may be open until then."""
+
+    def wait(self, gen: Generator[Any, Any, T], *args: Any, **kwargs: Any) -> T:
         """Wait for an answer of the server."""
-        return super().wait(self._limited(gen), interval)
+        return super().wait(self._limited(gen), *args, **kwargs)
 
     def _limited(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
         deadline = time.monotonic() + self.wait_seconds + _SERVER_FIRST_SECONDS

@@ -15,8 +15,10 @@ _REASONS: tuple[tuple[type[psycopg.Error], str], ...] = (
     (errors.UndefinedObject, "lacks something that vectormem has created, such as the extension `vector`"),
     (errors.ProgramLimitExceeded, "cannot hold so large a value"),
     (errors.DataException, "refused a value"),
-    (psycopg.OperationalError, "cannot be reached, or the connection was lost; nothing of this change was stored"),
+    (errors.DeadlockDetected, "was busy with other changes of the same rows; try again"),
 )
+_LOST = "cannot be reached, or the connection was lost; nothing of this change was stored"
+_LOST_CLASSES = ("08", "57P")
 
 
 class LostBeforeCommitError(Exception):
@@ -54,4 +56,7 @@ def told(error: psycopg.Error) -> str:
 
 
 def _reason(error: psycopg.Error) -> str:
+    state = error.sqlstate
+    if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(_LOST_CLASSES)):
+        return _LOST
     return next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")

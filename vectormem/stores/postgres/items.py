@@ -7,6 +7,7 @@ from vectormem.stores.postgres.connection import Connection
 from vectormem.stores.postgres.rows import PostgresRows
 from vectormem.stores.postgres.search import search
 from vectormem.stores.postgres.store import PostgresStore
+from vectormem.stores.postgres.transaction import lock
 from vectormem.stores.rows import Found, Rows, T, VectorKind, VectorStore
 
 
@@ -28,7 +29,8 @@ class PostgresItems(VectorStore):
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
         def apply(connection: Connection) -> T:
-            rows = PostgresRows(connection, scope_key, lock=True)
+            lock(connection, "memory_keys", scope_key)
+            rows = PostgresRows(connection, scope_key)
             result = work(rows)
             rows.finish()
             return result

@@ -14,7 +14,6 @@ T = TypeVar("T")
 
 _COLUMNS = "seq, id, text, metadata, created_at"
 _OF_KEY = f"SELECT {_COLUMNS} FROM memory_items WHERE key_id=%s"
-_KEY = "SELECT id, items, last_seq FROM memory_keys WHERE key=%s"
 _WRITTEN_AT_ONCE = 500
 _INSERT = (
     "INSERT INTO memory_items(key_id, seq, id, text, metadata, created_at, text_hash)"
@@ -33,15 +32,12 @@ _PUT_VECTOR = (
 
 
 class PostgresRows(Rows):
-    """Rows by (key, seq). With `lock`, no other transaction changes the key until this one has ended.
+    """Rows by (key, seq). For a change the key is locked; `finish` writes its counters at the end."""
 
-    `finish` writes the key's counters at the end of a change.
-    """
-
-    def __init__(self, connection: Connection, scope_key: str, *, lock: bool = False) -> None:
+    def __init__(self, connection: Connection, scope_key: str) -> None:
         self._connection = connection
         self.scope_key = scope_key
-        found = self._one(f"{_KEY} FOR UPDATE" if lock else _KEY, scope_key)
+        found = self._one("SELECT id, items, last_seq FROM memory_keys WHERE key=%s", scope_key)
         counters: tuple[int, int, int] = found or (0, 0, 0)
         self.key_id, self._items, self._last_seq = counters
         self._changed = False
@@ -161,10 +157,7 @@ class PostgresRows(Rows):
         self._execute(sql, self._items, self._last_seq, self.key_id)
 
     def _key(self) -> int:
-        """Return the number of the key for a change, giving it one where it is new.
-
-        Where another transaction does so at the same time, the later one fails and is done again.
-        """
+        """Return the number of the key for a change, giving it one where it is new."""
         self._changed = True
         if not self.key_id:
             sql = "INSERT INTO memory_keys(key, items, last_seq) VALUES (%s, 0, 0) RETURNING id"

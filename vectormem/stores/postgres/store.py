@@ -115,7 +115,7 @@ class PostgresStore(ForkAware):
 
         from vectormem.stores.postgres.errors import translated
 
-        conflicts = (errors.UniqueViolation, errors.ExclusionViolation, errors.TransactionRollback)
+        conflicts = (errors.UniqueViolation, errors.ExclusionViolation, errors.DeadlockDetected, errors.SerializationFailure)
         with translated(self.shown):
             for _ in range(_MOST_CONFLICTS):
                 with suppress(*conflicts):
@@ -183,7 +183,8 @@ def _check_extra() -> None:
         import pgvector.psycopg  # noqa: F401  # it brings psycopg in
     except ImportError as error:
         raise MissingExtraError(
-            f"a PostgresStore needs psycopg and pgvector ({error}); install them with: pip install 'vectormem[postgres]'"
+            f"a PostgresStore needs psycopg and pgvector ({error}); "
+            "install them with: pip install 'vectormem[postgres]'"
         ) from error
 
 

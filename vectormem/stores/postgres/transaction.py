@@ -1,5 +1,6 @@
 """One transaction, in as few round trips as its queries need."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Literal, TypeAlias, TypeVar
 
@@ -47,6 +48,12 @@ def transact(connection: Connection, mode: Mode, search_path: str, work: Callabl
         _roll_back(connection)
         raise
     return result
+
+
+def lock(connection: Connection, table: str, key: str) -> None:
+    """Keep every other change of the key waiting until this transaction has ended, also where the key is new."""
+    number = hashlib.blake2b(f"{table}/{key}".encode(), digest_size=8).digest()
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (int.from_bytes(number, "big", signed=True),))
 
 
 def _roll_back(connection: Connection) -> None:

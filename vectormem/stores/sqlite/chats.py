@@ -14,9 +14,7 @@ from vectormem.stores.sqlite.store import SqliteStore
 
 
 class SqliteDatabase(Database):
-    """A connection in a transaction; what it writes, no other connection writes meanwhile."""
-
-    locking = ""
+    """A connection in a transaction."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
