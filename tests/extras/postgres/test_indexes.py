@@ -148,7 +148,7 @@ def test_new_and_replaced_items_are_found_through_the_index(store, small_limit):
 def test_two_embedders_on_one_key_have_an_index_each(store, small_limit):
     filled(store, 8).list("k", query="1", limit=1)
     store.indexes.wait()
-    other = blocking(PostgresVectorMemory(store, embedder=Spread(6, "other"), max_items=None, min_score=-1))
+    other = blocking(PostgresVectorMemory(store, embedder=Spread(24, "other"), max_items=None, min_score=-1))
     assert other.reindex() == COUNT
     assert other.list("k", query="3", limit=1)[0].text == "3"
     store.indexes.wait()

@@ -20,7 +20,7 @@ class PostgresDatabase(Database):
         self._connection = connection
 
     def query(self, sql: str, *values: Any) -> Iterable[Any]:
-        return self._connection.execute(_translated(sql), values, binary=True).fetchall()
+        return self._connection.query(_translated(sql), values)
 
     def run(self, sql: str, *values: Any) -> None:
         self._connection.execute(_translated(sql), values)

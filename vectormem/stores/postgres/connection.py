@@ -1,7 +1,8 @@
 """Postgres connections as vectormem opens them: no wait on them lasts for ever."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import psycopg
@@ -13,10 +14,32 @@ T = TypeVar("T")
 _SERVER_FIRST_SECONDS = 2.0  # so that the server, which knows the reason, says first that it took too long
 
 
+class SilentServerError(psycopg.OperationalError):
+    """The server has not said a word for too long; asking it again would only take as long again."""
+
+
 class Connection(psycopg.Connection[TupleRow]):
     """A connection that closes itself when the server has been silent for `wait_seconds`."""
 
     wait_seconds: float = 30.0
+
+    _current: psycopg.Pipeline | None = None
+
+    @contextmanager
+    def sending_ahead(self) -> Iterator[None]:
+        """Send statements as they come, and wait where a query is answered and at the end."""
+        with self.pipeline() as self._current:
+            yield
+
+    def query(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        """Return the rows of a query.
+
+        The server is brought in step by it, else it would not notice that a transaction is idle for too long.
+        """
+        cursor = self.execute(sql, values, binary=True)
+        if self._current is not None:
+            self._current.sync()
+        return cursor.fetchall()
 
     def __del__(self) -> None:
         """End with the program, without psycopg's warning: a store may be open until then."""
@@ -35,7 +58,7 @@ class Connection(psycopg.Connection[TupleRow]):
                     deadline = time.monotonic() + self.wait_seconds + _SERVER_FIRST_SECONDS
                 elif time.monotonic() > deadline:
                     self.close()
-                    raise psycopg.OperationalError(f"the server was silent for {self.wait_seconds:g} s")
+                    raise SilentServerError(f"the server was silent for {self.wait_seconds:g} s")
                 state = gen.send(ready)
         except StopIteration as stop:
             result: T = stop.value

@@ -84,11 +84,12 @@ class Indexes:
 
     def find(self, connection: Connection, key_id: int, kind: VectorKind) -> NearIndex | None:
         """Return the index of a key, once it can be used."""
-        found = connection.execute(_FIND, (str(key_id), str(kind.dimensions), kind.embedder)).fetchone()
-        if found is None:
+        found = connection.query(_FIND, (str(key_id), str(kind.dimensions), kind.embedder))
+        if not found:
             return None
-        index = NearIndex(key_id, found[0], kind.dimensions)
-        if found[1]:
+        ((embedder_id, is_valid),) = found
+        index = NearIndex(key_id, embedder_id, kind.dimensions)
+        if is_valid:
             return index
         self._want(index)
         return None

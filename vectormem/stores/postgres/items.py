@@ -46,5 +46,4 @@ class PostgresItems(VectorStore):
 
 
 def _scope_keys(connection: Connection) -> list[str]:
-    found = connection.execute("SELECT key FROM memory_keys WHERE items>0 ORDER BY key")
-    return [key for (key,) in found.fetchall()]
+    return [key for (key,) in connection.query("SELECT key FROM memory_keys WHERE items>0 ORDER BY key", ())]

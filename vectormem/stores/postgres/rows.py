@@ -179,7 +179,7 @@ class PostgresRows(Rows):
         return next(iter(self._all(sql, *values)), None)
 
     def _all(self, sql: str, *values: Any) -> list[Any]:
-        return self._connection.execute(sql, values, binary=True).fetchall()
+        return self._connection.query(sql, values)
 
     def _execute(self, sql: str, *values: Any) -> None:
         self._connection.execute(sql, values)

@@ -9,6 +9,11 @@ from vectormem.stores.postgres.connection import Connection
 
 _LOCK = 0x766D_656D  # "vmem": one program at a time builds the tables of a database
 _OLDEST_PGVECTOR = (0, 8)
+# not to_regclass(), which may remember for the rest of a transaction that there was none
+_HAS_TABLES = (
+    "SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid=c.relnamespace"
+    " WHERE n.nspname=%s AND c.relname='memory_schema'"
+)
 
 
 def _items(connection: Connection) -> None:
@@ -149,7 +154,7 @@ def _migrate(connection: Connection, schema: str, shown: str) -> None:
     version = _version(connection, schema, shown)
     _check_encoding(connection, shown)
     _create_extension(connection, shown)
-    if not _one(connection, "SELECT to_regnamespace(quote_ident(%s)) IS NOT NULL", schema):
+    if not _one(connection, "SELECT count(*) FROM pg_namespace WHERE nspname=%s", schema):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
     connection.execute("SELECT set_config('search_path', %s, true)", (_search_path(connection, schema, shown),))
     if not version:
@@ -162,9 +167,9 @@ def _migrate(connection: Connection, schema: str, shown: str) -> None:
 
 def _version(connection: Connection, schema: str, shown: str) -> int:
     """Return how many of the migrations the database has had; refuse one that a newer vectormem has changed."""
-    table = sql.SQL("{}.memory_schema").format(sql.Identifier(schema))
-    if not _one(connection, "SELECT to_regclass(%s) IS NOT NULL", table.as_string(connection)):
+    if not _one(connection, _HAS_TABLES, schema):
         return 0
+    table = sql.Identifier(schema, "memory_schema")
     version = int(_one(connection, sql.SQL("SELECT version FROM {}").format(table)))
     if version > len(MIGRATIONS):
         raise StorageFailedError(

@@ -63,7 +63,7 @@ def _by_comparing_all(connection: Connection, rows: PostgresRows, kind: VectorKi
     furthest = -(wanted.min_score - 2 * TOLERANCE)
     limit = None if wanted.limit is None else wanted.limit + _SPARE
     values = (DbVector(wanted.query), rows.key_id, kind.dimensions, kind.embedder, furthest, limit, rows.key_id)
-    return connection.execute(_EXACT, values, binary=True).fetchall()
+    return connection.query(_EXACT, values)
 
 
 def _by_index(
@@ -79,7 +79,7 @@ def _by_index(
     connection.execute(_INDEX_SETTINGS, (str(min(_MOST_CANDIDATES, max(_FEWEST_CANDIDATES, 4 * limit))),))
     near = f"WITH near AS MATERIALIZED ({index.nearest}) {_ROWS}"
     values = (DbVector(wanted.query), limit, rows.key_id)
-    found = connection.execute(near, values, binary=True).fetchall()
+    found = connection.query(near, values)
     return found if len(found) == limit else None
 
 
@@ -92,5 +92,4 @@ def _ranked(found: Sequence[Any], kind: VectorKind, wanted: Wanted) -> list[tupl
 
 def _count(connection: Connection, rows: PostgresRows, kind: VectorKind) -> int:
     values = (rows.key_id, kind.dimensions, kind.embedder)
-    found = connection.execute(_COUNT, values).fetchone()
-    return 0 if found is None else int(found[0])
+    return int(connection.query(_COUNT, values)[0][0])

@@ -115,7 +115,12 @@ class PostgresStore(ForkAware):
 
         from vectormem.stores.postgres.errors import translated
 
-        conflicts = (errors.UniqueViolation, errors.ExclusionViolation, errors.DeadlockDetected, errors.SerializationFailure)
+        conflicts = (
+            errors.UniqueViolation,
+            errors.ExclusionViolation,
+            errors.DeadlockDetected,
+            errors.SerializationFailure,
+        )
         with translated(self.shown):
             for _ in range(_MOST_CONFLICTS):
                 with suppress(*conflicts):

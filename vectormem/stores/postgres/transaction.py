@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, TypeVar
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from vectormem.stores.postgres.connection import Connection
+from vectormem.stores.postgres.connection import Connection, SilentServerError
 from vectormem.stores.postgres.errors import LostBeforeCommitError, UnknownOutcomeError
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ def transact(connection: Connection, mode: Mode, search_path: str, work: Callabl
     is_committing = False
     milliseconds = str(round(connection.wait_seconds * 1000))
     try:
-        with connection.pipeline():
+        with connection.sending_ahead():
             connection.execute(_BEGIN[mode])
             connection.execute(_SETTINGS, (search_path, milliseconds, milliseconds))
             result = work(connection)
@@ -41,7 +41,7 @@ def transact(connection: Connection, mode: Mode, search_path: str, work: Callabl
             connection.execute("COMMIT")
     except psycopg.OperationalError as error:
         _roll_back(connection)
-        if not connection.closed:
+        if not connection.closed or (isinstance(error, SilentServerError) and not is_committing):
             raise
         raise (UnknownOutcomeError(str(error)) if is_committing else LostBeforeCommitError()) from error
     except BaseException:
