@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector
+from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow
 
 T = TypeVar("T")
@@ -22,14 +23,16 @@ class Connection(psycopg.Connection[TupleRow]):
     """A connection that closes itself when the server has been silent for `wait_seconds`."""
 
     wait_seconds: float = 30.0
-
     _current: psycopg.Pipeline | None = None
 
     @contextmanager
     def sending_ahead(self) -> Iterator[None]:
         """Send statements as they come, and wait where a query is answered and at the end."""
-        with self.pipeline() as self._current:
-            yield
+        try:
+            with self.pipeline() as self._current:
+                yield
+        finally:
+            self._current = None
 
     def query(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """Return the rows of a query.
@@ -41,7 +44,7 @@ class Connection(psycopg.Connection[TupleRow]):
             self._current.sync()
         return cursor.fetchall()
 
-    def __del__(self) -> None:
+    def __del__(self) -> None:  # type: ignore[override]  # psycopg's has a wrapper
         """End with the program, without psycopg's warning: a store may be open until then."""
 
     def wait(self, gen: Generator[Any, Any, T], *args: Any, **kwargs: Any) -> T:
@@ -75,7 +78,8 @@ def connect(options: dict[str, str], *, connect_seconds: float, wait_seconds: fl
         "tcp_user_timeout": str(round(wait_seconds * 1000)),
         "application_name": "vectormem",
     }
-    connection = Connection.connect(**{**patient, **options}, autocommit=True, prepare_threshold=None)
+    conninfo = make_conninfo(**{**patient, **options})
+    connection = Connection.connect(conninfo, autocommit=True, prepare_threshold=None)
     connection.wait_seconds = wait_seconds
     return connection
 
