@@ -111,7 +111,7 @@ def test_a_batch_that_fails_half_way_stores_nothing(store, monkeypatch):
 
     memory = blocking(PostgresVectorMemory(store, embedder=FixedEmbedder({}, default=[1, 0])))
     memory.add("k", "before")
-    monkeypatch.setattr(rows, "_PUT_VECTOR", "SELECT %s/0, %s, %s, %b, %s")
+    monkeypatch.setattr(rows, "_PUT_VECTORS", "SELECT %s/0, %s, %b, %s")
     with pytest.raises(Exception, match="division by zero"):
         memory.add_many("k", ["one", "two"])
     monkeypatch.undo()

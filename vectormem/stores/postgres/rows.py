@@ -23,9 +23,10 @@ _NAME_EMBEDDER = (
     "INSERT INTO memory_embedders(name) SELECT %s WHERE NOT EXISTS"
     " (SELECT 1 FROM memory_embedders WHERE name=%s) ON CONFLICT DO NOTHING"
 )
-_PUT_VECTOR = (
+_PUT_VECTORS = (
     "INSERT INTO memory_vectors(key_id, seq, embedder_id, dimensions, embedding)"
-    " SELECT %s, %s, id, %s, %b FROM memory_embedders WHERE name=%s"
+    " SELECT %s, new.seq, e.id, vector_dims(new.embedding), new.embedding"
+    " FROM memory_embedders AS e, unnest(%s::bigint[], %b::vector[]) AS new(seq, embedding) WHERE e.name=%s"
     " ON CONFLICT (key_id, seq) DO UPDATE"
     " SET embedder_id=excluded.embedder_id, dimensions=excluded.dimensions, embedding=excluded.embedding"
 )
@@ -165,12 +166,16 @@ class PostgresRows(Rows):
         return self.key_id
 
     def _write_vectors(self, embeddings: Iterable[tuple[int, Embedding]]) -> None:
-        key_id = self._key()
+        by_embedder: dict[str, list[tuple[int, DbVector]]] = {}
         for seq, (embedder, vector) in embeddings:
+            by_embedder.setdefault(embedder, []).append((seq, DbVector(vector)))
+        for embedder, vectors in by_embedder.items():
             if embedder not in self._named:
                 self._execute(_NAME_EMBEDDER, embedder, embedder)
                 self._named.add(embedder)
-            self._execute(_PUT_VECTOR, key_id, seq, len(vector), DbVector(vector), embedder)
+            for chunk in _chunks(vectors):
+                seqs, values = zip(*chunk, strict=True)
+                self._execute(_PUT_VECTORS, self._key(), list(seqs), list(values), embedder)
 
     def _select(self, sql: str, *values: Any) -> list[Row]:
         return list(map(Row._make, self._all(sql, self.key_id, *values)))
