@@ -167,6 +167,8 @@ def test_a_role_that_may_only_read_reads_and_is_refused_a_write(opened, dsn, sto
 def test_a_read_only_server_refuses_writes_and_says_so(opened, dsn, store):
     memory = blocking(PostgresMemory(opened(dsn=make_conninfo(dsn, options="-c default_transaction_read_only=on"))))
     assert list(memory.list("k")) == []
+    with pytest.raises(StorageFailedError, match="is read-only: name the primary"):
+        memory.add("k", "likes tea")
 
 
 def test_another_encoding_is_refused(database):

@@ -75,7 +75,7 @@ def connect(options: dict[str, str], *, connect_seconds: float, wait_seconds: fl
         "keepalives_idle": "30",
         "keepalives_interval": "10",
         "keepalives_count": "3",
-        "tcp_user_timeout": str(round(wait_seconds * 1000)),
+        "tcp_user_timeout": str(max(1, round(wait_seconds * 1000))),
         "application_name": "vectormem",
     }
     conninfo = make_conninfo(**{**patient, **options})

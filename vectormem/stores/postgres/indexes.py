@@ -5,6 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import psycopg
@@ -21,6 +22,7 @@ MOST_INDEXED = 4000
 
 _MOST_FULL_PRECISION = 2000
 _SECONDS_BETWEEN_TRIES = 30.0
+_SECONDS_BETWEEN_CANCELS = 0.2
 _BUILD_LOCK = 0x766D_6978  # "vmix": one program at a time builds
 _FIND = (
     "SELECT e.id, coalesce(i.indisvalid, false) FROM memory_embedders AS e LEFT JOIN pg_index AS i"
@@ -98,11 +100,12 @@ class Indexes:
         """Break off what is being built; what is left of it is removed when it is built again."""
         with self._lock:
             self._is_closed, self._wanted = True, []
-            building, thread = self._building, self._thread
-        if building is not None:
-            building.cancel_safe(timeout=5.0)
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+            thread = self._thread
+        while thread is not None and thread.is_alive():
+            if (building := self._building) is not None:
+                with suppress(psycopg.Error):
+                    building.cancel_safe(timeout=5.0)
+            thread.join(_SECONDS_BETWEEN_CANCELS)
 
     def wait(self) -> None:
         """Return when nothing is being built."""

@@ -14,7 +14,8 @@ T = TypeVar("T")
 
 _COLUMNS = "seq, id, text, metadata, created_at"
 _OF_KEY = f"SELECT {_COLUMNS} FROM memory_items WHERE key_id=%s"
-_WRITTEN_AT_ONCE = 500
+_TABLES = ("memory_vectors", "memory_items")
+_WRITTEN_AT_ONCE = 1000
 _INSERT = (
     "INSERT INTO memory_items(key_id, seq, id, text, metadata, created_at, text_hash)"
     " SELECT %s, * FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::bytea[])"
@@ -84,7 +85,8 @@ class PostgresRows(Rows):
     def delete(self, rows: Iterable[Row]) -> None:
         seqs = [row.seq for row in rows]
         if seqs:
-            self._execute("DELETE FROM memory_items WHERE key_id=%s AND seq=ANY(%s)", self._key(), seqs)
+            for table in _TABLES:
+                self._execute(f"DELETE FROM {table} WHERE key_id=%s AND seq=ANY(%s)", self._key(), seqs)
             self._items -= len(seqs)
 
     def trim(self, max_items: int | None) -> list[Row]:
@@ -98,7 +100,8 @@ class PostgresRows(Rows):
     def clear(self) -> int:
         count = self._items
         if count:
-            self._execute("DELETE FROM memory_items WHERE key_id=%s", self._key())
+            for table in _TABLES:
+                self._execute(f"DELETE FROM {table} WHERE key_id=%s", self._key())
             self._items = 0
         return count
 

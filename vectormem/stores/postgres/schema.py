@@ -61,8 +61,7 @@ def _vectors(connection: Connection) -> None:
             embedder_id bigint NOT NULL REFERENCES memory_embedders(id),
             dimensions integer NOT NULL,
             embedding vector NOT NULL,    -- of unit length, or zero
-            PRIMARY KEY (key_id, seq),
-            FOREIGN KEY (key_id, seq) REFERENCES memory_items(key_id, seq) ON DELETE CASCADE
+            PRIMARY KEY (key_id, seq)     -- of a row in memory_items; a foreign key would make clearing slow
         ) WITH (toast_tuple_target = 8160)  -- up to 2,000 dimensions beside the row
         """
     )

@@ -129,6 +129,8 @@ class PostgresStore(ForkAware):
 
     def _transact_once(self, mode: "Mode", work: "Callable[[Connection], T]") -> T:
         """Do it; where a connection proves to be lost that was idle for a while, do it on a new one."""
+        from psycopg import errors
+
         from vectormem.stores.postgres.errors import LostBeforeCommitError
         from vectormem.stores.postgres.transaction import transact
 
@@ -139,6 +141,10 @@ class PostgresStore(ForkAware):
             if is_new:
                 raise
             self._connections.forget_idle()
+        except errors.ReadOnlySqlTransaction:  # this server was the primary once: connect anew
+            connection.close()
+            self._connections.forget_idle()
+            raise
         finally:
             self._connections.give_back(connection)
         return self._transact_once(mode, work)

@@ -16,7 +16,7 @@ Mode: TypeAlias = Literal["read", "write"]
 
 _BEGIN: dict[Mode, str] = {
     "read": "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-    "write": "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE",
+    "write": "BEGIN ISOLATION LEVEL READ COMMITTED",
 }
 _SETTINGS = (
     "SELECT set_config('search_path', %s, true), set_config('statement_timeout', %s, true),"
@@ -31,7 +31,7 @@ def transact(connection: Connection, mode: Mode, search_path: str, work: Callabl
     one round trip for each query, and one for all that it writes.
     """
     is_committing = False
-    milliseconds = str(round(connection.wait_seconds * 1000))
+    milliseconds = str(max(1, round(connection.wait_seconds * 1000)))
     try:
         with connection.sending_ahead():
             connection.execute(_BEGIN[mode])
