@@ -234,6 +234,35 @@ def test_several_processes_that_start_at_once_keep_every_item(dsn, opened, schem
     assert len(memory.list("k", query="say says", limit=100)) == 80
 
 
+ENDLESS = """
+import itertools, sys
+from embedders import HashEmbedder
+from vectormem import PostgresStore, PostgresVectorMemory, blocking
+
+with PostgresStore(sys.argv[1], schema=sys.argv[2]) as store:
+    memory = blocking(PostgresVectorMemory(store, embedder=HashEmbedder(16), max_items=50))
+    for number in itertools.count():
+        memory.add_many("k", [f"{number} says {part}" for part in range(7)])
+        print(number, flush=True)
+"""
+
+
+def test_a_process_that_is_killed_while_it_writes_leaves_whole_changes_and_no_lock(dsn, opened, schema):
+    memory = blocking(PostgresVectorMemory(opened(), embedder=HashEmbedder(16), max_items=50))
+    for last in ("3", "8", "12"):
+        command = [sys.executable, "-c", ENDLESS, dsn, schema]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            while process.stdout.readline().strip() != last:
+                pass
+            process.kill()
+        memory.add("k", f"after the end at {last}")
+        items = memory.list("k")
+        assert memory.count("k") == len(items) <= 50
+        assert items[0].text == f"after the end at {last}"
+        assert memory.reindex() == 0
+        memory.clear("k")
+
+
 def test_reindexing_beside_writers_ends_with_every_item_of_the_new_embedder(opened):
     old = PostgresVectorMemory(opened(), embedder=HashEmbedder(16), max_items=None)
     new = PostgresVectorMemory(opened(), embedder=HashEmbedder(32), max_items=None)

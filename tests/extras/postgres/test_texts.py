@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from tests.conftest import FixedEmbedder, texts_of
-from vectormem import MemoryInvalidError, PostgresMemory, PostgresVectorMemory, SqliteMemory, SqliteStore, blocking
+from vectormem import (
+    MemoryInvalidError,
+    PostgresMemory,
+    PostgresVectorMemory,
+    SqliteMemory,
+    SqliteStore,
+    StorageFailedError,
+    blocking,
+)
 
 HARD = [
     "it's 100% \"sure\" -- '; DROP TABLE memory_items; --",
@@ -104,6 +112,15 @@ def test_vectors_of_16000_dimensions_are_stored_and_compared(store):
     memory = blocking(PostgresVectorMemory(store, embedder=FixedEmbedder(vectors)))
     memory.add_many("k", ["a", "b"])
     assert [(i.text, i.score) for i in memory.list("k", query="query")] == [("b", 1.0)]
+
+
+@pytest.mark.parametrize("dimensions", [16_001, 70_000])
+def test_more_dimensions_than_pgvector_holds_are_refused_and_nothing_is_stored(store, dimensions):
+    memory = blocking(PostgresVectorMemory(store, embedder=FixedEmbedder({}, default=[1] * dimensions)))
+    for call in (lambda: memory.add("k", "here"), lambda: memory.list("k", query="any")):
+        with pytest.raises(StorageFailedError, match="up to 16,000 dimensions"):
+            call()
+    assert memory.count("k") == 0
 
 
 def test_a_batch_that_fails_half_way_stores_nothing(store, monkeypatch):

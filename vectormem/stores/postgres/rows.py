@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from pgvector import Vector as DbVector
 
+from vectormem.errors import StorageFailedError
 from vectormem.index.array import Vector
 from vectormem.stores.postgres.connection import Connection
 from vectormem.stores.rows import Draft, Embedding, Embeddings, Row, Rows, VectorKind
@@ -15,6 +16,7 @@ T = TypeVar("T")
 _COLUMNS = "seq, id, text, metadata, created_at"
 _OF_KEY = f"SELECT {_COLUMNS} FROM memory_items WHERE key_id=%s"
 _TABLES = ("memory_vectors", "memory_items")
+_MOST_DIMENSIONS = 16_000
 _WRITTEN_AT_ONCE = 1000
 _INSERT = (
     "INSERT INTO memory_items(key_id, seq, id, text, metadata, created_at, text_hash)"
@@ -171,7 +173,7 @@ class PostgresRows(Rows):
     def _write_vectors(self, embeddings: Iterable[tuple[int, Embedding]]) -> None:
         by_embedder: dict[str, list[tuple[int, DbVector]]] = {}
         for seq, (embedder, vector) in embeddings:
-            by_embedder.setdefault(embedder, []).append((seq, DbVector(vector)))
+            by_embedder.setdefault(embedder, []).append((seq, db_vector(vector)))
         for embedder, vectors in by_embedder.items():
             if embedder not in self._named:
                 self._execute(_NAME_EMBEDDER, embedder, embedder)
@@ -191,6 +193,16 @@ class PostgresRows(Rows):
 
     def _execute(self, sql: str, *values: Any) -> None:
         self._connection.execute(sql, values)
+
+
+def db_vector(vector: Vector) -> DbVector:
+    """Return a vector as pgvector takes it."""
+    if len(vector) > _MOST_DIMENSIONS:
+        raise StorageFailedError(
+            f"pgvector holds up to {_MOST_DIMENSIONS:,} dimensions, not {len(vector):,}; "
+            "use an embedder with fewer, or SQLite"
+        )
+    return DbVector(vector)
 
 
 def vector_of(value: Any) -> Vector:

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from pgvector import Vector as DbVector
 
 from vectormem.index.search import TOLERANCE, best
 from vectormem.index.vectors import TWO_STAGE_FLOATS, Wanted
 from vectormem.stores.postgres.connection import Connection
 from vectormem.stores.postgres.indexes import MOST_INDEXED, Indexes
-from vectormem.stores.postgres.rows import PostgresRows, vector_of
+from vectormem.stores.postgres.rows import PostgresRows, db_vector, vector_of
 from vectormem.stores.rows import Found, Row, VectorKind
 
 _SPARE = 16
@@ -64,7 +63,7 @@ def _is_large(rows: PostgresRows, kind: VectorKind, wanted: Wanted) -> bool:
 def _by_comparing_all(connection: Connection, rows: PostgresRows, kind: VectorKind, wanted: Wanted) -> list[Any]:
     furthest = -(wanted.min_score - 2 * TOLERANCE)
     limit = None if wanted.limit is None else wanted.limit + _SPARE
-    values = (DbVector(wanted.query), rows.key_id, kind.dimensions, kind.embedder, furthest, limit, rows.key_id)
+    values = (db_vector(wanted.query), rows.key_id, kind.dimensions, kind.embedder, furthest, limit, rows.key_id)
     return connection.query(_EXACT, values)
 
 
@@ -80,7 +79,7 @@ def _by_index(
         return None
     connection.execute(_INDEX_SETTINGS, (str(_candidates(limit, rows.count())),))
     near = f"WITH near AS MATERIALIZED ({index.nearest}) {_ROWS}"
-    values = (DbVector(wanted.query), limit, rows.key_id)
+    values = (db_vector(wanted.query), limit, rows.key_id)
     found = connection.query(near, values)
     return found if len(found) == limit else None
 

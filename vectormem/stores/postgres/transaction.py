@@ -20,7 +20,7 @@ _BEGIN: dict[Mode, str] = {
 }
 _SETTINGS = (
     "SELECT set_config('search_path', %s, true), set_config('statement_timeout', %s, true),"
-    " set_config('idle_in_transaction_session_timeout', %s, true)"
+    " set_config('idle_in_transaction_session_timeout', %s, true), set_config('jit', 'off', true)"
 )
 
 
