@@ -12,6 +12,7 @@ from psycopg.rows import TupleRow
 
 T = TypeVar("T")
 
+_USES_BEFORE_PREPARING = 5
 _SERVER_FIRST_SECONDS = 2.0  # so that the server, which knows the reason, says first that it took too long
 
 
@@ -68,7 +69,7 @@ class Connection(psycopg.Connection[TupleRow]):
             return result
 
 
-def connect(options: dict[str, str], *, connect_seconds: float, wait_seconds: float) -> Connection:
+def connect(options: dict[str, str], *, connect_seconds: float, wait_seconds: float, prepares: bool) -> Connection:
     """Open a connection; dead networks are noticed by keepalives, also while nothing is sent."""
     patient = {
         "connect_timeout": str(max(2, round(connect_seconds))),
@@ -79,7 +80,8 @@ def connect(options: dict[str, str], *, connect_seconds: float, wait_seconds: fl
         "application_name": "vectormem",
     }
     conninfo = make_conninfo(**{**patient, **options})
-    connection = Connection.connect(conninfo, autocommit=True, prepare_threshold=None)
+    threshold = _USES_BEFORE_PREPARING if prepares else None
+    connection = Connection.connect(conninfo, autocommit=True, prepare_threshold=threshold)
     connection.wait_seconds = wait_seconds
     return connection
 

@@ -45,6 +45,7 @@ class PostgresRows(Rows):
         counters: tuple[int, int, int] = found or (0, 0, 0)
         self.key_id, self._items, self._last_seq = counters
         self._changed = False
+        self._found: dict[str, Row | None] = {}  # rules look for a text more than once before they change anything
         self._named: set[str] = set()
 
     def count(self) -> int:
@@ -59,10 +60,12 @@ class PostgresRows(Rows):
         return {row.id for row in self._select(f"{_OF_KEY} AND id=ANY(%s)", list(ids))}
 
     def find(self, texts: Collection[str]) -> dict[str, Row]:
-        if not self._items or not texts:
-            return {}
-        rows = self._select(f"{_OF_KEY} AND text_hash=ANY(%s)", [_hash(text) for text in texts])
-        return {row.text: row for row in rows}
+        unknown = [text for text in texts if text not in self._found] if self._items else []
+        if unknown:
+            rows = self._select(f"{_OF_KEY} AND text_hash=ANY(%s)", [_hash(text) for text in unknown])
+            self._found |= {**dict.fromkeys(unknown), **{row.text: row for row in rows}}
+        found = ((text, self._found.get(text)) for text in texts)
+        return {text: row for text, row in found if row is not None}
 
     def newest(self, limit: int | None = None) -> list[Row]:
         return self._select(f"{_OF_KEY} ORDER BY seq DESC LIMIT %s", limit)
@@ -165,6 +168,7 @@ class PostgresRows(Rows):
     def _key(self) -> int:
         """Return the number of the key for a change, giving it one where it is new."""
         self._changed = True
+        self._found.clear()
         if not self.key_id:
             sql = "INSERT INTO memory_keys(key, items, last_seq) VALUES (%s, 0, 0) RETURNING id"
             self.key_id = int(self._one(sql, self.scope_key)[0])

@@ -35,7 +35,8 @@ class PostgresStore(ForkAware):
     another change of the key, for a free connection) up to `wait_seconds`. A connection that was lost is
     opened anew by the next call. `cache_bytes` bounds the vectors of chats kept in memory. With
     `builds_indexes`, a key of more than eight million values (20,000 items of 384 dimensions) gets an HNSW
-    index in the background once it is searched. Raises StorageFailedError where the server cannot be
+    index in the background once it is searched. `prepares` says whether statements that come again are
+    prepared, which some poolers cannot pass on. Raises StorageFailedError where the server cannot be
     reached, lacks pgvector or holds a newer schema, and MissingExtraError without the extra `postgres`.
     """
 
@@ -49,6 +50,7 @@ class PostgresStore(ForkAware):
         wait_seconds: float = 30.0,
         cache_bytes: int = 512 * 2**20,
         builds_indexes: bool = True,
+        prepares: bool = True,
     ) -> None:
         _check_extra()
         from vectormem.stores.postgres.connections import Connections
@@ -61,6 +63,7 @@ class PostgresStore(ForkAware):
         self._pool_size = check_positive(pool_size, "pool_size")
         self._connect_seconds = _check_seconds(connect_seconds, "connect_seconds")
         self._wait_seconds = _check_seconds(wait_seconds, "wait_seconds")
+        self._prepares = bool(prepares)
         self._connections = Connections(
             self.shown, self._connect, size=self._pool_size, wait_seconds=self._wait_seconds
         )
@@ -163,7 +166,12 @@ class PostgresStore(ForkAware):
     def _open(self) -> "Connection":
         from vectormem.stores.postgres.connection import connect
 
-        return connect(self._options, connect_seconds=self._connect_seconds, wait_seconds=self._wait_seconds)
+        return connect(
+            self._options,
+            connect_seconds=self._connect_seconds,
+            wait_seconds=self._wait_seconds,
+            prepares=self._prepares,
+        )
 
     def _connect_to_build(self) -> "tuple[Connection, str]":
         return self._open(), self._search_path
