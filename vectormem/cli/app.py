@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from vectormem.cli.copying import copy
 from vectormem.cli.database import keys, reindex, stats
 from vectormem.cli.demo import demo
 from vectormem.cli.doctor import doctor
@@ -56,6 +57,7 @@ for _name, _command in (
     ("reindex", reindex),
     ("export", export),
     ("import", import_items),
+    ("copy", copy),
     ("doctor", doctor),
     ("embedders", embedders),
 ):

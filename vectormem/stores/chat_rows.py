@@ -61,7 +61,7 @@ class SqlChatRows(ChatRows):
     """Messages by (key, seq). `finish` writes the key's counters at the end of a change."""
 
     def __init__(self, database: Database, scope_key: str) -> None:
-        self._database = database
+        self.database = database
         self.scope_key = scope_key
         found = self._one("SELECT id, last_seq, version, last_deletion FROM chat_keys WHERE key=?", scope_key)
         counters: tuple[int, int, int, int] = found or (0, 0, 0, 0)
@@ -152,7 +152,7 @@ class SqlChatRows(ChatRows):
             self.embedder_id(embedder)
             or self._one("INSERT INTO memory_embedders(name) VALUES(?) RETURNING id", embedder)[0]
         )
-        self._database.run_many(
+        self.database.run_many(
             'INSERT INTO chat_vectors(key_id, seq, part, start, "end", embedder_id, embedding) VALUES(?,?,?,?,?,?,?)',
             (
                 (self.key_id, seq, part.part, part.start, part.end, embedder_id, vector.astype("<f4").tobytes())
@@ -179,12 +179,12 @@ class SqlChatRows(ChatRows):
 
     def facts(self, version: int) -> list[MessageFacts]:
         """Return the messages that were stored, or got their vectors, after this version."""
-        return list(map(MessageFacts._make, self._database.query(_FACTS, self.key_id, version)))
+        return list(map(MessageFacts._make, self.database.query(_FACTS, self.key_id, version)))
 
     def vectors(self, version: int, kind: VectorKind) -> Iterable[tuple[int, int, bytes]]:
         """Return the vectors of those messages with their seqs and parts."""
         values = (self.key_id, version, self.embedder_id(kind.embedder), kind.dimensions * 4)
-        return self._database.query(_VECTORS, *values)
+        return self.database.query(_VECTORS, *values)
 
     def finish(self) -> None:
         """Write the key's counters."""
@@ -224,7 +224,7 @@ class SqlChatRows(ChatRows):
             int(asks(message.content)),
             self.version + 1,
         )
-        self._database.run_many(
+        self.database.run_many(
             "INSERT INTO chat_words(key_id, word, seq, count) VALUES(?,?,?,?)",
             ((self.key_id, word, message.seq, count) for word, count in counts.items()),
         )
@@ -275,13 +275,13 @@ class SqlChatRows(ChatRows):
         return 0 if found is None else int(found[0])
 
     def _select(self, condition: str, *values: Any) -> list[StoredMessage]:
-        return list(map(StoredMessage._make, self._database.query(f"{_SELECT} WHERE {condition}", *values)))
+        return list(map(StoredMessage._make, self.database.query(f"{_SELECT} WHERE {condition}", *values)))
 
     def _run(self, sql: str, *values: Any) -> None:
-        self._database.run(sql, *values)
+        self.database.run(sql, *values)
 
     def _one(self, sql: str, *values: Any) -> Any:
         return next(iter(self._all(sql, *values)), None)
 
     def _all(self, sql: str, *values: Any) -> list[Any]:
-        return list(self._database.query(sql, *values))
+        return list(self.database.query(sql, *values))

@@ -165,15 +165,26 @@ def test_a_role_that_may_only_read_reads_and_is_refused_a_write(opened, dsn, sto
 
 
 def test_a_read_only_server_refuses_writes_and_says_so(opened, dsn, store):
-    memory = blocking(PostgresMemory(opened(dsn=make_conninfo(dsn, options="-c default_transaction_read_only=on"))))
+    standby = opened(dsn=make_conninfo(dsn, options="-c default_transaction_read_only=on"))
+    memory = blocking(PostgresMemory(standby))
     assert list(memory.list("k")) == []
+    before = standby.read(lambda db: db.info.backend_pid)
     with pytest.raises(StorageFailedError, match="is read-only: name the primary"):
         memory.add("k", "likes tea")
+    assert standby.read(lambda db: db.info.backend_pid) != before  # the name may lead to another server by now
 
 
 def test_another_encoding_is_refused(database):
     with pytest.raises(StorageFailedError, match="has the encoding LATIN1, which cannot hold every text"):
         PostgresStore(database("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"))
+
+
+def test_without_prepared_statements_everything_works_too(opened):
+    memory = blocking(PostgresVectorMemory(opened(prepares=False, pool_size=1), embedder=HashEmbedder(16)))
+    for number in range(12):
+        memory.add("k", f"says {number}")
+        assert memory.list("k", limit=1)[0].text == f"says {number}"
+        assert len(memory.list("k", query="says")) == number + 1
 
 
 def test_other_tables_of_our_names_in_the_schema_are_left_alone(opened, admin, schema):

@@ -56,6 +56,12 @@ class PostgresChats(ChatStore):
     async def search(self, scope_key: str, kind: VectorKind | None, shortest: int, query: ChatQuery) -> ChatFound:
         return await self._store.run(self._search, scope_key, kind, shortest, query)
 
+    async def scope_keys(self) -> Sequence[str]:
+        def look(connection: Connection) -> list[str]:
+            return [key for (key,) in connection.query("SELECT key FROM chat_keys ORDER BY key", ())]
+
+        return await self._store.run(self._store.read, look)
+
     async def aclose(self) -> None:
         if self._owned:
             await self._store.aclose()

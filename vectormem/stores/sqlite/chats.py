@@ -51,6 +51,12 @@ class SqliteChats(ChatStore):
     async def search(self, scope_key: str, kind: VectorKind | None, shortest: int, query: ChatQuery) -> ChatFound:
         return await run_in_thread(self._search, scope_key, kind, shortest, query)
 
+    async def scope_keys(self) -> Sequence[str]:
+        def look(connection: apsw.Connection) -> list[str]:
+            return [key for (key,) in connection.execute("SELECT key FROM chat_keys ORDER BY key")]
+
+        return await run_in_thread(self._store.read, look)
+
     async def aclose(self) -> None:
         if self._owned:
             await self._store.aclose()
