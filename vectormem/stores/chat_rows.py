@@ -45,7 +45,7 @@ class Database(Protocol):
         ...
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement once for each row of values."""
+        """Run an INSERT ... VALUES(?, ...) for each row of values."""
         ...
 
 

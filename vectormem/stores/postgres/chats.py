@@ -12,6 +12,8 @@ from vectormem.stores.postgres.store import PostgresStore
 from vectormem.stores.postgres.transaction import lock
 from vectormem.stores.rows import VectorKind
 
+_ROWS_AT_ONCE = 500
+
 
 class PostgresDatabase(Database):
     """A connection in a transaction."""
@@ -26,8 +28,11 @@ class PostgresDatabase(Database):
         self._connection.execute(_translated(sql), values)
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        for row in rows:
-            self._connection.execute(_translated(sql), row)
+        given, (head, _, one) = list(rows), _translated(sql).partition("VALUES")
+        for start in range(0, len(given), _ROWS_AT_ONCE):
+            chunk = given[start : start + _ROWS_AT_ONCE]
+            values = [value for row in chunk for value in row]
+            self._connection.execute(f"{head}VALUES{','.join([one] * len(chunk))}", values)
 
 
 class PostgresChats(ChatStore):
