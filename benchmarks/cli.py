@@ -24,6 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return recall.main(given[1:])
     if given[:1] == ["quality"]:
         return quality.main(given[1:])
+    if given[:1] == ["load"]:
+        from benchmarks import load  # needs the extra `postgres`
+
+        return load.main(given[1:])
     if given[:1] == ["chart"]:
         return _draw(given[1:])
     return _measure(_parser().parse_args(given))
@@ -65,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m benchmarks",
         description="Measure vectormem beside its peers and beside bare numpy and SQLite. "
-        "Other commands: `recall --vectors FILE`, `quality --locomo FILE`, `chart RESULTS.json`.",
+        "Other commands: `recall --vectors FILE`, `quality --locomo FILE`, `load --dsn DSN`, `chart RESULTS.json`.",
     )
     names = (*KINDS, *(row.name for row in ROWS if row.name not in KINDS))
     parser.add_argument(

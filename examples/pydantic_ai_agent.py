@@ -4,7 +4,6 @@ python examples/pydantic_ai_agent.py                          # offline, with a 
 python examples/pydantic_ai_agent.py --model openai:gpt-5     # with a real one
 """
 
-
 import argparse
 import asyncio
 import tempfile

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SqliteMemory,
         SqliteVectorMemory,
     )
+    from vectormem.providers.postgres import PostgresMemory, PostgresVectorMemory
     from vectormem.providers.protocol import MemoryProvider, UpsertProvider
     from vectormem.slots.define import Expose, MemorySlot, Recall, define_memory, memory_key
     from vectormem.slots.load import load_memory_slots
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from vectormem.slots.run import MemoryRun
     from vectormem.slots.scope import MemoryContext, Scope
     from vectormem.slots.tools import MemoryTool
+    from vectormem.stores.postgres.store import PostgresStore
     from vectormem.stores.redis import RedisKV
     from vectormem.stores.sqlite.store import SqliteStore
     from vectormem.sync import blocking
@@ -56,6 +58,9 @@ __all__ = [
     "MessageMatch",
     "MigrationResult",
     "MissingExtraError",
+    "PostgresMemory",
+    "PostgresStore",
+    "PostgresVectorMemory",
     "Recall",
     "RedisKV",
     "Scope",
@@ -97,6 +102,10 @@ _HOMES = {
         "SqliteMemory",
         "SqliteVectorMemory",
     ),
+    "vectormem.providers.postgres": (
+        "PostgresMemory",
+        "PostgresVectorMemory",
+    ),
     "vectormem.providers.protocol": (
         "MemoryProvider",
         "UpsertProvider",
@@ -119,6 +128,7 @@ _HOMES = {
         "Scope",
     ),
     "vectormem.slots.tools": ("MemoryTool",),
+    "vectormem.stores.postgres.store": ("PostgresStore",),
     "vectormem.stores.redis": ("RedisKV",),
     "vectormem.stores.sqlite.store": ("SqliteStore",),
     "vectormem.sync": ("blocking",),

@@ -22,13 +22,14 @@ from vectormem.providers.base import Progress
 from vectormem.ranking.choice import Ranking, check_ranking
 from vectormem.ranking.terms import query_terms
 from vectormem.slots.tools import MemoryTool
-from vectormem.stores.chats import ChatFound, ChatHit, ChatQuery, Filter, StoredMessage
+from vectormem.stores.chats import ChatFound, ChatHit, ChatQuery, ChatStore, Filter, StoredMessage
+from vectormem.stores.postgres.store import PostgresStore, is_dsn
 from vectormem.stores.sqlite.chats import SqliteChats
 from vectormem.stores.sqlite.store import SqliteStore
 
 logger = logging.getLogger("vectormem")
 
-StoreOrPath: TypeAlias = SqliteStore | str | os.PathLike[str]
+StoreOrPath: TypeAlias = SqliteStore | PostgresStore | str | os.PathLike[str]
 
 _SAVED_AT_ONCE = 500
 
@@ -40,8 +41,8 @@ class ChatStorage:
     and `embed_pending` catches up. Messages of fewer than `min_content_length` characters are stored and
     not embedded. `ranking` says what a search goes by: "vector" (meaning), "keyword" (words, no query is
     embedded) or "hybrid" (both, and what stands around a message). Every verb raises MemoryInvalidError
-    for a wrong argument and StorageFailedError where the store fails. A path in place of the store is
-    opened, and closed by `aclose`.
+    for a wrong argument and StorageFailedError where the store fails. A path, or a DSN of Postgres, in
+    place of the store is opened, and closed by `aclose`.
     """
 
     def __init__(
@@ -280,9 +281,18 @@ def _optional_name(value: object, what: str) -> str | None:
     return None if value is None else checks.check_name(value, what)
 
 
-def _chats(store: object) -> SqliteChats:
+def _chats(store: object) -> ChatStore:
+    if isinstance(store, PostgresStore) or is_dsn(store):
+        return _postgres_chats(store)
     if isinstance(store, SqliteStore):
         return SqliteChats(store, owned=False)
     if isinstance(store, str | os.PathLike):
         return SqliteChats(SqliteStore(store), owned=True)
-    raise MemoryInvalidError(f"store must be a SqliteStore or a path, not {store!r}")
+    raise MemoryInvalidError(f"store must be a SqliteStore, a PostgresStore or a path, not {store!r}")
+
+
+def _postgres_chats(store: object) -> ChatStore:
+    opened = store if isinstance(store, PostgresStore) else PostgresStore(str(store))
+    from vectormem.stores.postgres.chats import PostgresChats
+
+    return PostgresChats(opened, owned=opened is not store)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from vectormem.cli.chat import chat
+from vectormem.cli.copying import copy
 from vectormem.cli.database import keys, reindex, stats
 from vectormem.cli.demo import demo
 from vectormem.cli.doctor import doctor
@@ -59,6 +60,7 @@ for _name, _command in (
     ("reindex", reindex),
     ("export", export),
     ("import", import_items),
+    ("copy", copy),
     ("doctor", doctor),
     ("embedders", embedders),
     ("mcp", mcp),

@@ -89,9 +89,10 @@ def matching_rows(rows: Rows, metadata: Mapping[str, JsonValue], fields: Sequenc
 def restore(rows: Rows, drafts: Sequence[Draft], embeddings: Embeddings, max_items: int | None) -> int:
     """Put items back in this order, as the newest; skip those whose id or text is stored. Return how many."""
     texts = set(rows.find({draft.text for draft in drafts}))
+    ids = rows.known_ids({draft.id for draft in drafts})
     fresh: dict[str, Draft] = {}
     for draft in drafts:
-        if draft.text not in texts and draft.id not in fresh and rows.get(draft.id) is None:
+        if draft.text not in texts and draft.id not in fresh and draft.id not in ids:
             fresh[draft.id] = draft
             texts.add(draft.text)
     rows.insert(list(fresh.values()), embeddings)

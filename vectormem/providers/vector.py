@@ -183,8 +183,10 @@ def _apply_or_ask(
 def _swap_in(rows: Rows, batch: Sequence[Row], embeddings: Embeddings) -> int:
     """Give the rows of the batch that are still there their new vectors, unless they have such ones by now."""
     changed = 0
-    for row in rows.by_seq([row.seq for row in batch]):
-        old, new = rows.embedding(row), embeddings[row.text]
+    present = rows.by_seq([row.seq for row in batch])
+    stored = rows.embeddings(present)
+    for row in present:
+        old, new = stored.get(row.seq), embeddings[row.text]
         if old is None or (old.embedder, len(old.vector)) != (new.embedder, len(new.vector)):
             rows.set_embedding(row, new)
             changed += 1

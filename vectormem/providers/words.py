@@ -50,9 +50,9 @@ def _best(match: WordMatch, cosines: np.ndarray, chosen: np.ndarray, wanted: Wan
 
 def _cosines(stored: Rows, rows: list[Row], kind: VectorKind, wanted: Wanted) -> list[float]:
     """Return the cosine of each row with the query; NaN where it has no vector of this kind."""
-    scores = []
+    scores, embeddings = [], stored.embeddings(rows)
     for row in rows:
-        found = stored.embedding(row)
+        found = embeddings.get(row.seq)
         if found is None or (found.embedder, len(found.vector)) != kind:
             scores.append(np.nan)
         else:

@@ -163,6 +163,10 @@ class ChatStore(Protocol):
         """Return the best messages, on one consistent state of the scope key."""
         ...
 
+    async def scope_keys(self) -> Sequence[str]:
+        """Return the scope keys that have or had chats, sorted."""
+        ...
+
     async def aclose(self) -> None:
         """Release what the store itself opened."""
         ...

@@ -85,6 +85,10 @@ class Rows(Protocol):
         """Return the row with this id."""
         ...
 
+    def known_ids(self, ids: Collection[str]) -> set[str]:
+        """Return those of the ids that are stored."""
+        return {item_id for item_id in ids if self.get(item_id) is not None}
+
     def find(self, texts: Collection[str]) -> dict[str, Row]:
         """Return the rows that hold exactly these texts, by text."""
         ...
@@ -116,6 +120,11 @@ class Rows(Protocol):
     def embedding(self, row: Row) -> Embedding | None:
         """Return the row's vector, where it has one."""
         ...
+
+    def embeddings(self, rows: Sequence[Row]) -> dict[int, Embedding]:
+        """Return the vectors of rows by seq; rows without one are left out."""
+        found = ((row.seq, self.embedding(row)) for row in rows)
+        return {seq: embedding for seq, embedding in found if embedding is not None}
 
     def set_embedding(self, row: Row, embedding: Embedding) -> None:
         """Replace the row's vector, whatever embedder made the old one."""

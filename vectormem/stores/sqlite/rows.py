@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import apsw
 import numpy as np
 
+from vectormem.stores.cache import State
 from vectormem.stores.rows import Draft, Embedding, Embeddings, Row, Rows, VectorKind
-from vectormem.stores.sqlite.cache import State
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from vectormem.concurrency import run_in_thread
 from vectormem.errors import StorageFailedError
 from vectormem.index.search import Hit
 from vectormem.index.vectors import INLINE_COST, VectorIndex, Wanted
+from vectormem.stores.cache import CachedIndex, State
 from vectormem.stores.rows import BRIEF, Found, VectorKind
-from vectormem.stores.sqlite.cache import CachedIndex, State
 from vectormem.stores.sqlite.rows import SqlRows
 from vectormem.stores.sqlite.scan import scan
 from vectormem.stores.sqlite.store import SqliteStore

@@ -11,7 +11,7 @@ from vectormem.canonical import check_storable
 from vectormem.checks import check_positive
 from vectormem.concurrency import ForkAware, run_in_thread
 from vectormem.errors import MemoryInvalidError
-from vectormem.stores.sqlite.cache import IndexCache
+from vectormem.stores.cache import IndexCache
 from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, use_wal
 from vectormem.stores.sqlite.connections import Connections
 from vectormem.stores.sqlite.errors import translated

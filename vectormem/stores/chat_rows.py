@@ -1,12 +1,11 @@
-"""The messages of one scope key in a database, inside one transaction."""
+"""The messages of one scope key in an SQL database, inside one transaction, whichever database it is."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
-
-import apsw
+from typing import Any, NamedTuple, Protocol
 
 from vectormem.index.array import Matrix
+from vectormem.index.messages import MessageFacts
 from vectormem.ranking.messages import asks
 from vectormem.ranking.terms import telling_terms, terms
 from vectormem.stores.chats import (
@@ -22,6 +21,32 @@ from vectormem.stores.rows import VectorKind
 _COLUMNS = "m.seq, m.id, c.name, m.role, m.content, m.metadata, m.created_at"
 _SELECT = f"SELECT {_COLUMNS} FROM chat_messages AS m JOIN chat_conversations AS c ON c.id=m.conversation"
 _MOST_PARAMETERS = 500
+_NO_LIMIT = 2**62
+_FACTS = (
+    "SELECT m.seq, c.name, m.role, m.created_at, m.length, m.words, m.asks FROM chat_messages AS m"
+    " JOIN chat_conversations AS c ON c.id=m.conversation WHERE m.key_id=? AND m.version>? ORDER BY m.seq"
+)
+_VECTORS = (
+    "SELECT v.seq, v.part, v.embedding FROM chat_messages AS m CROSS JOIN chat_vectors AS v"
+    " ON v.key_id=m.key_id AND v.seq=m.seq WHERE m.key_id=? AND m.version>?"
+    " AND v.embedder_id=? AND length(v.embedding)=?"
+)
+
+
+class Database(Protocol):
+    """A transaction that runs SQL with `?` for each value; in a change, no other one changes the key meanwhile."""
+
+    def query(self, sql: str, *values: Any) -> Iterable[Any]:
+        """Return the rows of a query."""
+        ...
+
+    def run(self, sql: str, *values: Any) -> None:
+        """Run a statement that returns nothing."""
+        ...
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run an INSERT ... VALUES(?, ...) for each row of values."""
+        ...
 
 
 class Passage(NamedTuple):
@@ -35,8 +60,8 @@ class Passage(NamedTuple):
 class SqlChatRows(ChatRows):
     """Messages by (key, seq). `finish` writes the key's counters at the end of a change."""
 
-    def __init__(self, connection: apsw.Connection, scope_key: str) -> None:
-        self.connection = connection
+    def __init__(self, database: Database, scope_key: str) -> None:
+        self.database = database
         self.scope_key = scope_key
         found = self._one("SELECT id, last_seq, version, last_deletion FROM chat_keys WHERE key=?", scope_key)
         counters: tuple[int, int, int, int] = found or (0, 0, 0, 0)
@@ -84,7 +109,7 @@ class SqlChatRows(ChatRows):
 
     def conversation(self, name: str, limit: int | None = None) -> list[StoredMessage]:
         order = "c.key_id=? AND c.name=? ORDER BY m.created_at DESC, m.seq DESC LIMIT ?"
-        return self._select(order, self.key_id, name, -1 if limit is None else limit)[::-1]
+        return self._select(order, self.key_id, name, _NO_LIMIT if limit is None else limit)[::-1]
 
     def conversations(self) -> list[StoredConversation]:
         found = self._all(
@@ -127,8 +152,8 @@ class SqlChatRows(ChatRows):
             self.embedder_id(embedder)
             or self._one("INSERT INTO memory_embedders(name) VALUES(?) RETURNING id", embedder)[0]
         )
-        self.connection.executemany(
-            "INSERT INTO chat_vectors(key_id, seq, part, start, end, embedder_id, embedding) VALUES(?,?,?,?,?,?,?)",
+        self.database.run_many(
+            'INSERT INTO chat_vectors(key_id, seq, part, start, "end", embedder_id, embedding) VALUES(?,?,?,?,?,?,?)',
             (
                 (self.key_id, seq, part.part, part.start, part.end, embedder_id, vector.astype("<f4").tobytes())
                 for part, vector in zip(parts, vectors, strict=True)
@@ -143,7 +168,7 @@ class SqlChatRows(ChatRows):
     def passages(self, seq: int, kind: VectorKind) -> list[Passage]:
         """Return the passages of a message that have vectors of this kind."""
         found = self._all(
-            "SELECT start, end, embedding FROM chat_vectors WHERE key_id=? AND seq=? AND part>=0"
+            'SELECT start, "end", embedding FROM chat_vectors WHERE key_id=? AND seq=? AND part>=0'
             " AND embedder_id=? AND length(embedding)=? ORDER BY part",
             self.key_id,
             seq,
@@ -151,6 +176,15 @@ class SqlChatRows(ChatRows):
             kind.dimensions * 4,
         )
         return list(map(Passage._make, found))
+
+    def facts(self, version: int) -> list[MessageFacts]:
+        """Return the messages that were stored, or got their vectors, after this version."""
+        return list(map(MessageFacts._make, self.database.query(_FACTS, self.key_id, version)))
+
+    def vectors(self, version: int, kind: VectorKind) -> Iterable[tuple[int, int, bytes]]:
+        """Return the vectors of those messages with their seqs and parts."""
+        values = (self.key_id, version, self.embedder_id(kind.embedder), kind.dimensions * 4)
+        return self.database.query(_VECTORS, *values)
 
     def finish(self) -> None:
         """Write the key's counters."""
@@ -187,10 +221,10 @@ class SqlChatRows(ChatRows):
             *message[3:],
             len(message.content.strip()),
             len(telling_terms(message.content)),
-            asks(message.content),
+            int(asks(message.content)),
             self.version + 1,
         )
-        self.connection.executemany(
+        self.database.run_many(
             "INSERT INTO chat_words(key_id, word, seq, count) VALUES(?,?,?,?)",
             ((self.key_id, word, message.seq, count) for word, count in counts.items()),
         )
@@ -204,11 +238,9 @@ class SqlChatRows(ChatRows):
                 self._run(f"DELETE FROM {table} WHERE key_id=? AND seq=?", self.key_id, message.seq)
 
     def _drop_context(self, messages: Iterable[StoredMessage]) -> None:
+        sql = "DELETE FROM chat_vectors WHERE key_id=? AND seq=? AND part=? RETURNING seq"
         for message in messages:
-            self._run(
-                "DELETE FROM chat_vectors WHERE key_id=? AND seq=? AND part=?", self.key_id, message.seq, CONTEXT_PART
-            )
-            if self.connection.changes():
+            if self._all(sql, self.key_id, message.seq, CONTEXT_PART):
                 self._mark_changed([message.seq])
 
     def _mark_changed(self, seqs: Iterable[int]) -> None:
@@ -243,13 +275,13 @@ class SqlChatRows(ChatRows):
         return 0 if found is None else int(found[0])
 
     def _select(self, condition: str, *values: Any) -> list[StoredMessage]:
-        return list(map(StoredMessage._make, self.connection.execute(f"{_SELECT} WHERE {condition}", values)))
+        return list(map(StoredMessage._make, self.database.query(f"{_SELECT} WHERE {condition}", *values)))
 
     def _run(self, sql: str, *values: Any) -> None:
-        self.connection.execute(sql, values)
+        self.database.run(sql, *values)
 
     def _one(self, sql: str, *values: Any) -> Any:
         return next(iter(self._all(sql, *values)), None)
 
     def _all(self, sql: str, *values: Any) -> list[Any]:
-        return self.connection.execute(sql, values).fetchall()
+        return list(self.database.query(sql, *values))

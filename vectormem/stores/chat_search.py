@@ -1,4 +1,4 @@
-"""The search over the chats of one scope key, read from memory and kept up to date with the file."""
+"""The search over the chats of one scope key, read from memory and kept up to date with the database."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -6,26 +6,17 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from vectormem.index.messages import MessageFacts, MessageIndex, key_of, seq_of
+from vectormem.index.messages import MessageIndex, key_of, seq_of
 from vectormem.index.search import TOLERANCE, best, exact_scores
 from vectormem.ranking.bm25 import Posting, Scores, bm25
 from vectormem.ranking.fusion import highest, near, share_rare
 from vectormem.ranking.messages import Messages, message_scores
+from vectormem.stores.cache import CachedIndex
+from vectormem.stores.chat_rows import SqlChatRows
 from vectormem.stores.chats import ChatFound, ChatHit, ChatQuery
 from vectormem.stores.rows import VectorKind
-from vectormem.stores.sqlite.cache import CachedIndex
-from vectormem.stores.sqlite.chat_rows import SqlChatRows
 
 _CHUNK = 4096
-_FACTS = (
-    "SELECT m.seq, c.name, m.role, m.created_at, m.length, m.words, m.asks FROM chat_messages AS m"
-    " JOIN chat_conversations AS c ON c.id=m.conversation WHERE m.key_id=? AND m.version>? ORDER BY m.seq"
-)
-_VECTORS = (
-    "SELECT v.seq, v.part, v.embedding FROM chat_messages AS m CROSS JOIN chat_vectors AS v"
-    " ON v.key_id=m.key_id AND v.seq=m.seq WHERE m.key_id=? AND m.version>?"
-    " AND v.embedder_id=? AND length(v.embedding)=?"
-)
 
 
 class ChatState:
@@ -65,15 +56,13 @@ def _followed(rows: SqlChatRows, entry: "CachedIndex[ChatState]", kind: VectorKi
 
 
 def _take_in(rows: SqlChatRows, state: ChatState, kind: VectorKind | None) -> None:
-    index, values = state.index, (rows.key_id, state.version)
-    facts = list(map(MessageFacts._make, rows.connection.execute(_FACTS, values)))
+    index, facts = state.index, rows.facts(state.version)
     if len(index):
         index.drop_vectors([fact.seq for fact in facts])
     index.put(facts)
     if kind is not None:
-        embedder = rows.embedder_id(kind.embedder)
-        cursor = rows.connection.execute(_VECTORS, (*values, embedder, kind.dimensions * 4))
-        while chunk := list(islice(cursor, _CHUNK)):
+        vectors = iter(rows.vectors(state.version, kind))
+        while chunk := list(islice(vectors, _CHUNK)):
             keys = np.array([key_of(seq, part) for seq, part, _ in chunk], np.int64)
             matrix = np.frombuffer(b"".join(blob for *_, blob in chunk), "<f4").reshape(len(chunk), kind.dimensions)
             index.put_vectors(keys, matrix)
