@@ -2,7 +2,7 @@
 
 pip install 'vectormem[agent-framework]' && python examples/with_agent_framework.py
 """
-# ruff: noqa: D103, INP001, T201
+# ruff: noqa: D103
 
 import asyncio
 

@@ -2,7 +2,7 @@
 
 pip install 'vectormem[google-adk]' && python examples/with_google_adk.py
 """
-# ruff: noqa: D103, INP001, T201
+# ruff: noqa: D103
 
 import asyncio
 

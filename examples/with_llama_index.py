@@ -2,7 +2,7 @@
 
 pip install 'vectormem[llama-index]' && python examples/with_llama_index.py
 """
-# ruff: noqa: D103, INP001, T201
+# ruff: noqa: D103
 
 import asyncio
 

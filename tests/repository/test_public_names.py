@@ -11,7 +11,7 @@ import embedders
 import vectormem
 import vectormem.testing
 from tests.repository.sources import ROOT, files, modules
-from tests.repository.test_light_import import FRAMEWORKS
+from tests.repository.test_light_import import DATABASES, FRAMEWORKS
 
 PUBLIC = [(package, name) for package in (vectormem, embedders) for name in package.__all__]
 IDS = [f"{package.__name__}.{name}" for package, name in PUBLIC]
@@ -83,7 +83,10 @@ def test_every_module_can_be_imported_and_says_what_it_is(module):
 
 def is_missing_framework(error):
     """An adapter cannot be imported where its framework is not installed; it says how to install it."""
-    return isinstance(error, vectormem.MissingExtraError) or (error.name or "vectormem").split(".")[0] in FRAMEWORKS
+    return isinstance(error, vectormem.MissingExtraError) or (error.name or "vectormem").split(".")[0] in (
+        *FRAMEWORKS,
+        *DATABASES,
+    )
 
 
 def test_the_packages_say_that_they_are_typed():
