@@ -65,7 +65,7 @@ def examine(path: Path, *, key: str | None, reindex: str) -> Checkup:
     checkup = Checkup(path)
     checkup.findings += _check_mode(path)
     try:
-        with closing(_open_untouched(path)) as connection:
+        with closing(open_untouched(path, secret)) as connection:
             connection.execute("BEGIN")
             _examine_tables(connection, checkup, key, reindex)
     except apsw.NotADBError:
@@ -73,15 +73,6 @@ def examine(path: Path, *, key: str | None, reindex: str) -> Checkup:
     except apsw.Error as error:
         checkup.findings.append(_problem("sqlite", f"it cannot be read: {error}", _SALVAGE))
     return checkup
-
-
-def _open_untouched(path: Path) -> apsw.Connection:
-    """Open a file for reading. Where no log lies beside it, SQLite is kept from putting one there."""
-    has_log = any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal"))
-    uri = f"{path.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
-    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-    connection.set_busy_timeout(5_000)
-    return connection
 
 
 def _examine_tables(connection: apsw.Connection, checkup: Checkup, key: str | None, reindex: str) -> None:
