@@ -13,6 +13,8 @@ import apsw
 
 from vectormem.cli.inspection import VectorCount, key_counts, vector_counts
 from vectormem.cli.output import counted
+from vectormem.stores.sqlite.connection import open_untouched
+from vectormem.stores.sqlite.encryption import Secret, why_unreadable
 from vectormem.stores.sqlite.schema import MIGRATIONS
 
 _MOST_MESSAGES = 10
@@ -57,7 +59,7 @@ class Checkup:
         return all(finding.level is not Level.PROBLEM for finding in self.findings)
 
 
-def examine(path: Path, *, key: str | None, reindex: str) -> Checkup:
+def examine(path: Path, *, key: str | None, reindex: str, secret: Secret | None = None) -> Checkup:
     """Check a file without changing or creating anything; `reindex` is the command to advise.
 
     With `key`, items and vectors are counted in that key only.
@@ -69,7 +71,8 @@ def examine(path: Path, *, key: str | None, reindex: str) -> Checkup:
             connection.execute("BEGIN")
             _examine_tables(connection, checkup, key, reindex)
     except apsw.NotADBError:
-        checkup.findings.append(_problem("sqlite", "it is no SQLite database", "check the path, or restore a copy"))
+        advice = "check the path and the key, or restore a copy"
+        checkup.findings.append(_problem("sqlite", f"it {why_unreadable(str(path), secret)}", advice))
     except apsw.Error as error:
         checkup.findings.append(_problem("sqlite", f"it cannot be read: {error}", _SALVAGE))
     return checkup

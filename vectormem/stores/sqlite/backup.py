@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import apsw
 
@@ -72,12 +72,12 @@ def seal(path: Path, secret: Secret | None) -> Snapshot:
 
 def examine(connection: apsw.Connection, path: str) -> Snapshot:
     """Return what a database holds. Raises StorageFailedError where it is damaged, or none of vectormem's."""
-    damage = connection.execute("PRAGMA integrity_check(3)").fetchall()
-    if damage != [("ok",)]:
-        raise StorageFailedError(f"{path} is damaged: {'; '.join(message for (message,) in damage)}")
+    damage = [str(message) for (message,) in connection.execute("PRAGMA integrity_check(3)")]
+    if damage != ["ok"]:
+        raise StorageFailedError(f"{path} is damaged: {'; '.join(damage)}")
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")}
     if "memory_items" not in tables:
         raise StorageFailedError(f"{path} is a SQLite database without vectormem's tables")
-    keys = connection.execute("SELECT key, items FROM memory_keys WHERE items>0 ORDER BY key").fetchall()
+    keys: list[Any] = connection.execute("SELECT key, items FROM memory_keys WHERE items>0 ORDER BY key").fetchall()
     messages = connection.execute("SELECT count(*) FROM chat_messages").get if "chat_messages" in tables else 0
     return Snapshot(path, dict(keys), messages, 0)

@@ -39,15 +39,13 @@ class Care(Database, Protocol):
         """
         return await run_in_thread(self.wipe_now, wait_seconds)
 
-    async def backup(
-        self, path: FilePath, *, overwrite: bool = False, on_progress: Progress | None = None
-    ) -> Snapshot:
+    async def backup(self, path: FilePath, *, overwrite: bool = False, on_progress: Progress | None = None) -> Snapshot:
         """Copy the database to a file of its own, mode 0600 and checked, while others write; return what it holds.
 
         It is encrypted with the key of the store. `on_progress` counts pages. Raises StorageFailedError where the
         file exists, unless it may be overwritten.
         """
-        target = Path(path).absolute()
+        target = _absolute(path)
         return await run_in_thread(backup.backup, self, target, overwrite=overwrite, on_progress=on_progress)
 
     async def restore(self, path: FilePath, *, on_progress: Progress | None = None) -> Snapshot:
@@ -58,9 +56,8 @@ class Care(Database, Protocol):
         """
         if self.path == MEMORY:
             raise MemoryInvalidError("a database in memory cannot be restored; open the backup itself")
-        done = await run_in_thread(
-            restore.restore, Path(path).absolute(), Path(self.path), self.secret, overwrite=True, on_progress=on_progress
-        )
+        paths = _absolute(path), Path(self.path)
+        done = await run_in_thread(restore.restore, *paths, self.secret, overwrite=True, on_progress=on_progress)
         await run_in_thread(self.wipe_now, 0)
         return done
 
@@ -76,6 +73,10 @@ class Care(Database, Protocol):
         yet. Raises MemoryInvalidError where the history holds nothing to put back.
         """
         key, number = check_scope_key(scope_key), None if change is None else check_positive(change, "change")
-        return await run_in_thread(
-            self.write, lambda connection: undo.undo(connection, key, self.recorded, number)
-        )
+        return await run_in_thread(self.write, lambda connection: undo.undo(connection, key, self.recorded, number))
+
+
+def _absolute(path: FilePath) -> Path:
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise MemoryInvalidError(f"a backup is named by the path of a file, not {path!r}")
+    return Path(path).absolute()

@@ -51,7 +51,9 @@ def erase(database: Database, scope_key: str, wait_seconds: float) -> Erased:
 
 def _told(erased: Erased, scope_key: str) -> str:
     items = sum(erased.keys.values())
-    return f"{items} items and {erased.messages} chat messages of {scope_key!r} were removed from {len(erased.keys)} keys"
+    return (
+        f"{items} items and {erased.messages} chat messages of {scope_key!r} were removed from {len(erased.keys)} keys"
+    )
 
 
 def _delete(connection: apsw.Connection, scope_key: str, traces: Traces) -> Erased:
@@ -115,10 +117,14 @@ def _live_values(connection: apsw.Connection) -> Iterator[bytes]:
     named = "SELECT name FROM sqlite_schema WHERE type='table' AND rootpage>0"
     for (table,) in connection.execute(named).fetchall():
         batch: list[bytes] = []
-        for row in connection.execute(f'SELECT * FROM "{table.replace(chr(34), chr(34) * 2)}"'):
+        for row in connection.execute(f'SELECT * FROM "{_quoted(table)}"'):
             batch += [value if isinstance(value, bytes) else str(value).encode() for value in row]
             if len(batch) > _ROWS_TOGETHER:
                 yield b"\0\0".join(batch)
                 batch = []
         yield b"\0\0".join(batch)
     yield b"\0\0".join(str(sql).encode() for (sql,) in connection.execute("SELECT sql FROM sqlite_schema"))
+
+
+def _quoted(table: object) -> str:
+    return str(table).replace('"', '""')

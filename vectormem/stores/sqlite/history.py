@@ -131,8 +131,8 @@ def set_up(connection: apsw.Connection, wanted: History | bool | None) -> Histor
 def _found(connection: apsw.Connection) -> History | None:
     if not exists(connection):
         return None
-    max_entries, max_age = connection.execute("SELECT max_entries, max_age FROM history_settings").fetchall()[0]
-    return History(max_entries, max_age * _MICROSECOND)
+    settings: Any = connection.execute("SELECT max_entries, max_age FROM history_settings").fetchall()[0]
+    return History(settings[0], settings[1] * _MICROSECOND)
 
 
 def exists(connection: apsw.Connection) -> bool:
@@ -186,17 +186,20 @@ def erase(connection: apsw.Connection, is_erased: Callable[[str], bool], traces:
     """Delete the history of keys, having told `traces` what it held; return how many entries there were."""
     if not exists(connection):
         return 0
-    count = 0
-    for key_id, key in connection.execute("SELECT id, key FROM history_keys").fetchall():
-        if is_erased(key):
-            for text, metadata, vector in connection.execute(
-                "SELECT text, metadata, embedding FROM history_entries WHERE key_id=?", (key_id,)
-            ):
-                count += 1
-                for value in filter(None, (text, metadata)):
-                    traces.add_text(value)
-                if vector is not None:
-                    traces.add_vector(vector)
-            connection.execute("DELETE FROM history_entries WHERE key_id=?", (key_id,))
-            connection.execute("DELETE FROM history_keys WHERE id=?", (key_id,))
+    keys: list[Any] = connection.execute("SELECT id, key FROM history_keys").fetchall()
+    return sum(_erase_key(connection, key_id, traces) for key_id, key in keys if is_erased(key))
+
+
+def _erase_key(connection: apsw.Connection, key_id: int, traces: Traces) -> int:
+    found = connection.execute(
+        "SELECT embedding, item_id, text, metadata FROM history_entries WHERE key_id=?", (key_id,)
+    )
+    for vector, *texts in found:
+        for text in filter(None, texts):
+            traces.add_text(str(text))
+        if isinstance(vector, bytes):
+            traces.add_vector(vector)
+    connection.execute("DELETE FROM history_entries WHERE key_id=?", (key_id,))
+    count = connection.changes()
+    connection.execute("DELETE FROM history_keys WHERE id=?", (key_id,))
     return count

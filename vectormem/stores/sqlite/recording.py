@@ -27,9 +27,7 @@ def changing_rows(connection: apsw.Connection, scope_key: str, history: History 
 class RecordedRows(SqlRows):
     """Rows that write into the history what was done to them, in `finish`."""
 
-    def __init__(
-        self, connection: apsw.Connection, scope_key: str, history: History, *, by_undo: bool = False
-    ) -> None:
+    def __init__(self, connection: apsw.Connection, scope_key: str, history: History, *, by_undo: bool = False) -> None:
         super().__init__(connection, scope_key)
         self._history = history
         self._by_undo = by_undo

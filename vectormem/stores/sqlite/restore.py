@@ -1,9 +1,9 @@
 """A backup put in place of a database, in one step that other processes see as one change."""
 
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -86,7 +86,8 @@ def _outdate(copy: apsw.Connection, live: apsw.Connection) -> None:
     migrate(live, live.filename)
     newest = "SELECT max(version) FROM (SELECT version FROM memory_keys UNION ALL SELECT version FROM chat_keys)"
     version = 1 + max(connection.execute(newest).get or 0 for connection in (copy, live))
-    given = dict(live.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
+    sequences: list[Any] = live.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+    given = dict(sequences)
     copy.execute("BEGIN IMMEDIATE")
     copy.execute("DELETE FROM memory_changes")
     copy.execute("UPDATE memory_keys SET version=?1, log_start=?1", (version,))
@@ -107,5 +108,5 @@ def _refuse_logs(target: Path) -> None:
     """Refuse logs of a database that is gone: SQLite would play them into the new file."""
     for suffix in ("-wal", "-journal"):
         log = Path(f"{target}{suffix}")
-        if log.exists() and os.path.getsize(log):
+        if log.exists() and log.stat().st_size:
             raise StorageFailedError(f"{log} belongs to a database that is not there any more; move it away first")

@@ -40,19 +40,15 @@ def undo(connection: apsw.Connection, scope_key: str, history: History | None, c
         raise MemoryInvalidError("no history is kept; SqliteStore(path, history=True) switches it on for the file")
     key_id = connection.execute("SELECT id FROM history_keys WHERE key=?", (scope_key,)).get
     number = connection.execute(_LAST, (key_id, history.oldest)).get if change is None else change
-    entries = connection.execute(_ENTRIES, (key_id, number, history.oldest)).fetchall()
+    entries: list[Any] = connection.execute(_ENTRIES, (key_id, number, history.oldest)).fetchall()
     if not entries:
         wanted = "no change" if change is None else f"nothing of change {change}"
         raise MemoryInvalidError(f"the history of {scope_key!r} holds {wanted} that could be undone")
     rows = RecordedRows(connection, scope_key, history, by_undo=True)
-    restored = [row.id for row, *vector in map(_as_row, entries) if _put_back(rows, row, *vector)]
+    restored = [entry[1] for entry in entries if _put_back(rows, Row(*entry[:5]), *entry[5:])]
     rows.finish()
     connection.execute("UPDATE history_entries SET undone=1 WHERE key_id=? AND change=?", (key_id, number))
     return Undone(number, restored, [entry[1] for entry in entries if entry[1] not in restored])
-
-
-def _as_row(entry: Any) -> tuple[Row, int | None, bytes | None]:
-    return Row(*entry[:5]), entry[5], entry[6]
 
 
 def _put_back(rows: RecordedRows, row: Row, embedder_id: int | None, embedding: bytes | None) -> bool:
