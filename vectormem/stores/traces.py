@@ -1,7 +1,7 @@
 """The search for what was erased in the raw bytes of files, at the same speed for one text and for a million."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,17 +13,18 @@ _STRIDE = 512  # a long text is looked for in pieces, this far from each other
 _MOST_OF_A_VECTOR = 1024  # SQLite keeps at least so much of a long value in one place
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(44)
+_MOST_WORDS = 8
+_MULTIPLIERS = np.array([pow(int(_MIXER), power, 2**64) for power in range(1, _MOST_WORDS + 1)], np.uint64)
 _OVERLAP = 2 * _MOST_OF_A_VECTOR
 
 Words: TypeAlias = NDArray[np.uint64]
 
 
-class _Piece(NamedTuple):
-    """What stands around an anchor: where it begins before it, how long it is, and the digest of its bytes."""
+class _Extent(NamedTuple):
+    """Where a piece begins before its anchor, and how long it is."""
 
     before: int
     length: int
-    digest: bytes
 
 
 class Traces:
@@ -33,7 +34,8 @@ class Traces:
     """
 
     def __init__(self) -> None:
-        self._pieces: dict[bytes, set[_Piece]] = {}
+        self._pieces: dict[bytes, dict[_Extent, Found]] = {}  # digests, by anchor and extent
+        self._prints: dict[int, set[int]] = {}  # of the first words from an anchor on, by their number
 
     def add_text(self, text: str) -> None:
         """Look for a text; a long one is looked for in many places."""
@@ -54,25 +56,26 @@ class Traces:
         """Return which pieces stand in a file, or in one value, given as chunks in order."""
         if not self._pieces:
             return set()
-        anchors = np.unique(np.frombuffer(b"".join(self._pieces), "<u8"))
-        table = np.zeros(2**20, np.bool_)
-        table[_mixed(anchors)] = True
+        sieve = _Sieve(self._prints)
+        sieve.admit(np.frombuffer(b"".join(self._pieces), "<u8"))
         found: Found = set()
         for window in _windows(chunks):
-            for position in _positions(window, anchors, table):
+            for position in sieve.positions(window):
                 found |= self._standing(window, position)
         return found
 
     def _add(self, piece: bytes, anchor: int) -> None:
-        of_anchor = self._pieces.setdefault(piece[anchor : anchor + _ANCHOR], set())
-        of_anchor.add(_Piece(anchor, len(piece), _digest(piece)))
+        count, print_ = _fingerprint(piece[anchor:])
+        self._prints.setdefault(count, set()).add(print_)
+        of_anchor = self._pieces.setdefault(piece[anchor : anchor + _ANCHOR], {})
+        of_anchor.setdefault(_Extent(anchor, len(piece)), set()).add(_digest(piece))
 
     def _standing(self, window: bytes, position: int) -> "Found":
         found = set()
-        for piece in self._pieces[window[position : position + _ANCHOR]]:
-            start = position - piece.before
-            if start >= 0 and _digest(window[start : start + piece.length]) == piece.digest:
-                found.add(piece.digest)
+        for extent, digests in self._pieces.get(window[position : position + _ANCHOR], {}).items():
+            start = position - extent.before
+            if start >= 0 and (digest := _digest(window[start : start + extent.length])) in digests:
+                found.add(digest)
         return found
 
 
@@ -93,15 +96,46 @@ def _windows(chunks: Iterable[bytes]) -> Iterator[bytes]:
         before = window[-_OVERLAP:]
 
 
-def _positions(window: bytes, anchors: Words, table: NDArray[np.bool_]) -> Iterator[int]:
-    """Yield where an anchor stands in a window."""
-    for shift in range(_ANCHOR):
-        count = (len(window) - shift) // _ANCHOR
-        if count > 0:
-            words = np.frombuffer(window, "<u8", count, shift)
-            likely = np.flatnonzero(table[_mixed(words)])
-            sure = likely[np.isin(words[likely], anchors)]
-            yield from (sure * _ANCHOR + shift).tolist()
+class _Sieve:
+    """Finds in one pass where a piece may begin, by fingerprints of eight words of eight bytes at most."""
+
+    def __init__(self, prints: Mapping[int, Collection[int]]) -> None:
+        self._prints = {count: np.array(sorted(values), np.uint64) for count, values in prints.items()}
+        self._first = np.zeros(2**20, np.bool_)
+
+    def admit(self, anchors: Words) -> None:
+        """Let positions pass where one of these words stands."""
+        self._first[_mixed(anchors)] = True
+
+    def positions(self, window: bytes) -> Iterator[int]:
+        """Yield where a piece stands, from its anchor on; where that is for sure, but for the last bytes."""
+        padded = window + bytes((_MOST_WORDS + 1) * _ANCHOR)
+        for shift in range(_ANCHOR):
+            words = np.frombuffer(padded, "<u8", len(padded) // _ANCHOR - 1, shift)
+            likely = np.flatnonzero(self._first[_mixed(words[:-_MOST_WORDS])])
+            yield from (likely[self._matches(words, likely)] * _ANCHOR + shift).tolist()
+
+    def _matches(self, words: Words, likely: NDArray[np.intp]) -> NDArray[np.bool_]:
+        sums = np.zeros(len(likely), np.uint64)
+        matches = np.zeros(len(likely), np.bool_)
+        for number, multiplier in enumerate(_MULTIPLIERS):
+            sums += words[likely + number] * multiplier
+            if number + 1 in self._prints:
+                matches |= _isin(sums, self._prints[number + 1])
+        return matches
+
+
+def _isin(values: Words, choices: Words) -> NDArray[np.bool_]:
+    """Tell which values are among sorted choices."""
+    places = np.minimum(np.searchsorted(choices, values), len(choices) - 1)
+    return np.asarray(choices[places] == values)
+
+
+def _fingerprint(content: bytes) -> tuple[int, int]:
+    """Return the number of words at the start of some bytes, eight at most, and what tells them from others."""
+    count = min(len(content) // _ANCHOR, _MOST_WORDS)
+    words = np.frombuffer(content, "<u8", count)
+    return count, int((words * _MULTIPLIERS[:count]).sum(dtype=np.uint64))
 
 
 def _mixed(words: Words) -> Words:

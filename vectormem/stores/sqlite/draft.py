@@ -40,7 +40,9 @@ def refuse_existing(target: Path, *, overwrite: bool) -> None:
     if target.is_dir():
         raise StorageFailedError(f"{target} is a folder; name a file")
     if target.exists() and not overwrite:
-        raise StorageFailedError(f"{target} exists already and was left as it is; overwriting has to be asked for")
+        raise StorageFailedError(
+            f"{target} exists already and was left as it is; overwrite=True, or --overwrite, replaces it"
+        )
 
 
 def _rename_to_new(draft: Path, target: Path) -> None:

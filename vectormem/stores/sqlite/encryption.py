@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import apsw
 
-from vectormem.errors import MemoryInvalidError, MissingExtraError
+from vectormem.errors import MemoryInvalidError, MissingExtraError, StorageFailedError
 from vectormem.stores.sqlite.raw import opened
 
 Key: TypeAlias = str | bytes
@@ -31,11 +31,20 @@ class Secret:
 
     def unlock(self, connection: apsw.Connection) -> None:
         """Let a new connection read and write with this key. The first read tells whether it is the right one."""
-        connection.execute(f"PRAGMA {self._statement}")
+        self._execute(connection, self._statement)
 
     def replace(self, connection: apsw.Connection) -> None:
         """Encrypt the database of a connection with this key in place of its own."""
-        connection.execute(f"PRAGMA {self._statement.replace('key', 'rekey', 1)}")
+        self._execute(connection, self._statement.replace("key", "rekey", 1))
+
+    def _execute(self, connection: apsw.Connection, statement: str) -> None:
+        reason = ""
+        try:
+            connection.execute(f"PRAGMA {statement}")
+        except apsw.Error as error:
+            reason = str(error) or type(error).__name__
+        if reason:  # not raised from that error: it refers to the statement
+            raise StorageFailedError(f"SQLite refused the key of {connection.filename}: {reason}")
 
     def __repr__(self) -> str:
         return "Secret(...)"

@@ -17,11 +17,16 @@ _KINDS = {"": _MAIN, LOG: apsw.SQLITE_OPEN_WAL, JOURNAL: apsw.SQLITE_OPEN_MAIN_J
 def opened(path: str, suffix: str = "", *, writable: bool = False) -> "Iterator[apsw.VFSFile]":
     """Open a file the way SQLite does: closing it otherwise would release the locks of this process on it."""
     access = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
-    file = apsw.VFSFile("", path + suffix, [_KINDS[suffix] | access, 0])
+    file = apsw.VFSFile(_below_ciphers(), path + suffix, [_KINDS[suffix] | access, 0])
     try:
         yield file
     finally:
         file.xClose()
+
+
+def _below_ciphers() -> str:
+    """Return the name of the system's own way to files, also where SQLite encrypts above it."""
+    return apsw.vfs_names()[0].removeprefix("multipleciphers-")
 
 
 def chunks(file: "apsw.VFSFile") -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """Another key for an encrypted database, or its first or last one."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -35,7 +35,8 @@ def rekey(path: Path, old: Secret | None, new: Secret | None) -> None:
             raise StorageFailedError(f"{path} was left as it is: the copy with the new key differs from it")
         with raw.opened(str(path), writable=True) as replaced:
             put_in_place(draft, path, overwrite=True)
-            _overwrite(replaced)
+            with suppress(apsw.Error):  # the new file is in place: the old one has no name any more
+                _overwrite(replaced)
 
 
 def _change_key(connection: apsw.Connection, new: Secret | None) -> None:

@@ -70,9 +70,16 @@ def _prepared(draft: Path, secret: Secret | None) -> Snapshot:
 def _write_over(draft: Path, target: Path, secret: Secret | None) -> None:
     """Replace the content of a database, as one write transaction in it."""
     with _opened(target, secret) as live, _opened(draft, secret) as copy:
+        _refuse_foreign(live)
         _fit_pages(copy, live.execute("PRAGMA page_size").get)
         _outdate(copy, live)
         copy_pages(copy, live, None)
+
+
+def _refuse_foreign(live: apsw.Connection) -> None:
+    tables = {name for (name,) in live.execute("SELECT name FROM sqlite_schema WHERE type='table'")}
+    if tables and "memory_items" not in tables:
+        raise StorageFailedError(f"{live.filename} is a database of something else; it was left as it is")
 
 
 def _fit_pages(copy: apsw.Connection, page_size: int) -> None:

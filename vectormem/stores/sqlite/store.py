@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -11,7 +11,7 @@ import apsw
 from vectormem.canonical import check_storable
 from vectormem.checks import check_positive
 from vectormem.concurrency import ForkAware, run_in_thread
-from vectormem.errors import MemoryInvalidError
+from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.sqlite import history as histories
 from vectormem.stores.sqlite.cache import IndexCache
 from vectormem.stores.sqlite.care import Care
@@ -108,9 +108,10 @@ class SqliteStore(ForkAware, Care):
 
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
-        if self._has_deleted:
+        if self._has_deleted and Path(self.path).exists():
             self._has_deleted = False
-            self.wipe_now(0)
+            with suppress(StorageFailedError):  # the file is whole anyway, and closing goes on
+                self.wipe_now(0)
         with translated(self.path, self.secret):
             self._connections.close()
 
