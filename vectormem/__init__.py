@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from vectormem.slots.run import MemoryRun
     from vectormem.slots.scope import MemoryContext, Scope
     from vectormem.slots.tools import MemoryTool
+    from vectormem.stores.sqlite.history import History
     from vectormem.stores.sqlite.store import SqliteStore
     from vectormem.sync import blocking
 
@@ -41,6 +42,7 @@ __all__ = [
     "EmbeddingError",
     "Expose",
     "FileMemory",
+    "History",
     "InMemoryMemory",
     "InMemoryVectorMemory",
     "KVMemory",
@@ -117,6 +119,7 @@ _HOMES = {
         "Scope",
     ),
     "vectormem.slots.tools": ("MemoryTool",),
+    "vectormem.stores.sqlite.history": ("History",),
     "vectormem.stores.sqlite.store": ("SqliteStore",),
     "vectormem.sync": ("blocking",),
 }

@@ -51,7 +51,7 @@ class SqliteStore(ForkAware, Care):
         cache_bytes: int = 512 * 2**20,
     ) -> None:
         self.path = _checked_path(path)
-        self.secret = checked_key(key)
+        self.secret, wanted = checked_key(key), histories.checked(history)
         if self.secret is not None and self.path == MEMORY:
             raise MemoryInvalidError("a database in memory is not encrypted; leave the key out")
         self.cache = IndexCache(check_positive(cache_bytes, "cache_bytes"))
@@ -62,7 +62,7 @@ class SqliteStore(ForkAware, Care):
             if self.path != MEMORY:
                 create_private(self.path)
             self._with_writer(lambda connection: migrate(connection, self.path))
-            self.recorded = self._set_up_history(histories.checked(history))
+            self.recorded = self._set_up_history(wanted)
         super().__init__()
 
     @property
