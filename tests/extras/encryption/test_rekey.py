@@ -16,17 +16,18 @@ from vectormem.stores.sqlite import rekey as rekeying
 
 TEXTS = [f"needle {number}: {'vegetarian ' * 30}" for number in range(200)]
 KEYS = [None, PASSPHRASE, RAW, "another passphrase"]
+NAMES = ["none", "passphrase", "raw", "another"]
 
 
-@pytest.mark.parametrize("old", KEYS, ids=str)
-@pytest.mark.parametrize("new", KEYS, ids=str)
+@pytest.mark.parametrize("old", KEYS, ids=NAMES)
+@pytest.mark.parametrize("new", KEYS, ids=NAMES)
 def test_a_database_gets_its_new_key_and_keeps_everything(path, old, new):
     with SqliteStore(path, key=old) as store:
         items = memory_of(store).add_many("k", TEXTS)
         blocking(store).rekey(new)
         assert list(memory_of(store).list("k")) == list(reversed(items))
         memory_of(store).add("k", "added with the new key")
-        assert texts_of(memory_of(store).list("k", query="needle 7", limit=1)) == [TEXTS[7]]
+        assert texts_of(memory_of(store).list("k", query=TEXTS[7], limit=1)) == [TEXTS[7]]
     with SqliteStore(path, key=new) as store:
         assert memory_of(store).count("k") == 201
     if old != new:
