@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+import threading
 from contextlib import closing
 
 import apsw
@@ -292,3 +293,23 @@ def test_the_verbs_run_in_any_event_loop_and_two_at_once(store, target):
 
 async def use2(store, target):
     return await asyncio.gather(*(store.backup(target.with_name(f"again{number}.db")) for number in range(2)))
+
+
+def test_a_reader_keeps_its_state_while_a_backup_is_restored_and_a_writer_is_waited_for(store, target, tmp_path):
+    memory_of(store).add("k", "tea")
+    blocking(store).backup(target)
+    memory_of(store).add("k", "milk")
+    with closing(apsw.Connection(str(tmp_path / "memory.db"))) as other:
+        other.execute("BEGIN")
+        assert other.execute("SELECT count(*) FROM memory_items").get == 2
+        blocking(store).restore(target)
+        assert other.execute("SELECT count(*) FROM memory_items").get == 2
+        other.execute("COMMIT")
+        assert other.execute("SELECT count(*) FROM memory_items").get == 1
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("UPDATE memory_keys SET version=version+1")
+        restoring = threading.Thread(target=blocking(store).restore, args=[target])
+        restoring.start()
+        other.execute("COMMIT")
+        restoring.join()
+    assert texts_of(memory_of(store).list("k")) == ["tea"]

@@ -272,3 +272,31 @@ def test_what_is_no_history_is_refused(path, history):
     with pytest.raises(MemoryInvalidError, match="history must be"):
         SqliteStore(path, history=history)
     assert not path.exists()
+
+
+def test_a_history_that_another_process_switched_off_is_missed_by_nobody(store, path):
+    memory = memory_of(store)
+    item = memory.add("k", "tea")
+    SqliteStore(path, history=False).close()
+    assert memory.remove("k", item.id)
+    assert blocking(store).history("k") == []
+    with pytest.raises(MemoryInvalidError, match="no history is kept"):
+        blocking(store).undo("k")
+
+
+def test_after_a_restoring_history_is_kept_as_the_store_or_the_backup_says(tmp_path, clock):
+    plain, kept = tmp_path / "plain.db", tmp_path / "kept.db"
+    with SqliteStore(tmp_path / "a.db") as store:
+        memory_of(store).add("k", "tea")
+        blocking(store).backup(plain)
+    with SqliteStore(tmp_path / "b.db", history=History(clock=clock)) as store:
+        memory_of(store).add("k", "milk")
+        blocking(store).backup(kept)
+        blocking(store).restore(plain)
+        memory_of(store).clear("k")
+        assert actions(store) == [(1, "clear", "tea")]
+    with SqliteStore(tmp_path / "a.db") as store:
+        blocking(store).restore(kept)
+        store.recorded = History(clock=clock)
+        memory_of(store).clear("k")
+        assert actions(store) == [(1, "add", None), (2, "clear", "milk")]

@@ -76,3 +76,8 @@ def test_many_texts_with_one_beginning_are_told_apart():
 
 def test_nothing_is_found_for_nothing():
     assert Traces().find([b"content"]) == set()
+
+
+def test_a_damaged_vector_is_no_matter():
+    assert not found_by(b"content", vectors=[b"", b"abc", b"abcdefg"])
+    assert found_by(b"..abcdefgh..", vectors=[b"abcdefghi"])

@@ -47,7 +47,7 @@ class Traces:
 
     def add_vector(self, vector: bytes) -> None:
         """Look for a vector, given as float32."""
-        piece = vector[:_MOST_OF_A_VECTOR]
+        piece = vector[: min(len(vector) // 4 * 4, _MOST_OF_A_VECTOR)]
         size = np.abs(np.frombuffer(piece, "<f4"))
         if len(size) >= 2 and size.any():
             self._add(piece, min(int(size.argmax()), len(size) - 2) * 4)

@@ -58,6 +58,7 @@ class Care(Database, Protocol):
             raise MemoryInvalidError("a database in memory cannot be restored; open the backup itself")
         paths = _absolute(path), Path(self.path)
         done = await run_in_thread(restore.restore, *paths, self.secret, overwrite=True, on_progress=on_progress)
+        self.recorded = await run_in_thread(self.write, lambda connection: history.set_up(connection, self.recorded))
         await run_in_thread(self.wipe_now, 0)
         return done
 

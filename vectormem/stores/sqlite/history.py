@@ -155,7 +155,7 @@ def entries(
     connection: apsw.Connection, scope_key: str, history: History | None, limit: int | None
 ) -> list[HistoryEntry]:
     """Return what happened in a key, newest first."""
-    if history is None:
+    if history is None or not exists(connection):
         return []
     found = connection.execute(
         "SELECT change, at, actor, action, item_id, text, metadata, created_at, by_undo, undone FROM history_entries"
