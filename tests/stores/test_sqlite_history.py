@@ -300,3 +300,22 @@ def test_after_a_restoring_history_is_kept_as_the_store_or_the_backup_says(tmp_p
         store.recorded = History(clock=clock)
         memory_of(store).clear("k")
         assert actions(store) == [(1, "add", None), (2, "clear", "milk")]
+
+
+def test_without_history_no_statement_of_a_change_has_to_do_with_it(path):
+    statements = []
+
+    def trace(cursor, sql, bindings):
+        statements.append(sql)
+        return True
+
+    with SqliteStore(path) as store:
+        memory = memory_of(store, max_items=2)
+        store.write(lambda connection: connection.set_exec_trace(trace))
+        item = memory.add_many("k", ["tea", "milk", "bread"])[2]
+        memory.upsert("k", "wine", id=item.id)
+        memory.remove("k", item.id)
+        memory.clear("k")
+        assert len(statements) > 20
+        assert [sql for sql in statements if "history" in sql or "sqlite_schema" in sql] == []
+        store.write(lambda connection: connection.set_exec_trace(None))

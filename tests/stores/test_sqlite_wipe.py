@@ -5,11 +5,13 @@ import random
 import struct
 import subprocess
 import sys
+import threading
 from contextlib import closing
 
 import apsw
 import pytest
 
+from tests.conftest import in_forked_child
 from tests.stores.raw_files import RandomEmbedder, contents, places_of
 from vectormem import ChatStorage, SqliteMemory, SqliteStore, SqliteVectorMemory, blocking
 
@@ -218,3 +220,31 @@ def test_a_database_in_memory_has_nothing_to_wipe():
             return await store.wipe()
 
     assert asyncio.run(use()) is True
+
+
+def test_a_fork_waits_for_who_wipes_and_the_child_can_write(tmp_path):
+    """tox-dev/filelock#635"""
+    path = tmp_path / "memory.db"
+    with SqliteStore(path) as store:
+        memory = blocking(SqliteMemory(store, max_items=None))
+        items = memory.add_many("k", [f"needle{number} " + "x" * 900 for number in range(200)])
+        done = threading.Event()
+
+        def remove_and_wipe():
+            for item in items[:100]:
+                memory.remove("k", item.id)
+                store.wipe_now(1)
+            done.set()
+
+        wiping = threading.Thread(target=remove_and_wipe)
+        wiping.start()
+        forks = 0
+        while not done.is_set() and forks < 8:
+            name = f"child {forks}"
+            assert in_forked_child(lambda name=name: blocking(SqliteMemory(store)).add("c", name).text) == name
+            forks += 1
+        wiping.join()
+        assert memory.count("k") == 100
+        assert memory.count("c") == forks
+    with closing(apsw.Connection(str(path))) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

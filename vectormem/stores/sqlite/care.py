@@ -56,11 +56,14 @@ class Care(Database, Protocol):
         """
         if self.path == MEMORY:
             raise MemoryInvalidError("a database in memory cannot be restored; open the backup itself")
-        paths = _absolute(path), Path(self.path)
-        done = await run_in_thread(restore.restore, *paths, self.secret, overwrite=True, on_progress=on_progress)
+        done = await run_in_thread(self._restore, _absolute(path), on_progress)
         self.recorded = await run_in_thread(self.write, lambda connection: history.set_up(connection, self.recorded))
         await run_in_thread(self.wipe_now, 0)
         return done
+
+    def _restore(self, source: Path, on_progress: Progress | None) -> Snapshot:
+        with self.in_use():
+            return restore.restore(source, Path(self.path), self.secret, overwrite=True, on_progress=on_progress)
 
     async def history(self, scope_key: str, *, limit: int | None = None) -> Sequence[HistoryEntry]:
         """Return what happened to the items of a key, newest first; nothing where no history is kept."""

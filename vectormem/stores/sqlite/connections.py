@@ -71,6 +71,17 @@ class Connections(ForkAware):
             self._close_all()
 
     @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Let a fork wait for who has opened connections of their own, as it waits for readers."""
+        with self._resting:
+            self._check_open()
+            self._readers_out += 1
+        try:
+            yield
+        finally:
+            self._return(None)
+
+    @contextmanager
     def at_rest(self, seconds: float) -> Iterator[None]:
         """Close all connections and open none until the end; readers that stay for `seconds` are an error."""
         with self._writing, self._resting:

@@ -1,6 +1,7 @@
 """What the verbs that take care of a whole database file need of a store."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 import apsw
@@ -24,6 +25,10 @@ class Database(Protocol):
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)` in one write transaction."""
+        ...
+
+    def in_use(self) -> AbstractContextManager[None]:
+        """Keep the process from forking while further connections to the file are open."""
         ...
 
     def wipe_now(self, wait_seconds: float) -> bool:

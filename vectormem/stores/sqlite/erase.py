@@ -104,7 +104,7 @@ def _places_with_traces(database: Database, traces: Traces) -> list[str]:
     """Return the files that hold bytes of what was erased which no remaining row explains."""
     found: dict[str, Found] = {}
     for suffix in raw.existing(database.path):
-        with raw.opened(database.path, suffix) as file:
+        with database.in_use(), raw.opened(database.path, suffix) as file:
             found[database.path + suffix] = traces.find(raw.chunks(file))
     if not any(found.values()):
         return []

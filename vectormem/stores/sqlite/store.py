@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -93,6 +93,10 @@ class SqliteStore(ForkAware, Care):
         """
         await run_in_thread(self._rekey, checked_key(key))
 
+    def in_use(self) -> AbstractContextManager[None]:
+        """Keep the process from forking while further connections to the file are open."""
+        return self._connections.in_use()
+
     def note_deletion(self) -> None:
         """Remember that rows were deleted, so that closing overwrites what they left behind."""
         self._has_deleted = True
@@ -101,17 +105,18 @@ class SqliteStore(ForkAware, Care):
         """Overwrite what deleted rows left behind; False where another connection holds it up. It blocks."""
         if self.path == MEMORY:
             return True
-        with translated(self.path, self.secret), closing(self._connect(wait_seconds)) as connection:
+        self._has_deleted = False
+        with translated(self.path, self.secret), self.in_use(), closing(self._connect(wait_seconds)) as connection:
             done = wipe(self.path, connection) if self.secret is None else empty_log(connection)
-        self._has_deleted &= not done
+        self._has_deleted |= not done
         return done
 
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
         if self._has_deleted and Path(self.path).exists():
-            self._has_deleted = False
             with suppress(StorageFailedError):  # the file is whole anyway, and closing goes on
                 self.wipe_now(0)
+        self._has_deleted = False
         with translated(self.path, self.secret):
             self._connections.close()
 
