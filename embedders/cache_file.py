@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import apsw
 
+from embedders.folders import make_private_folder
+
 T = TypeVar("T")
 
 logger = logging.getLogger("embedders")
@@ -69,6 +71,10 @@ class CacheFile:
         room = (self._max_bytes - _FIXED_PAGES * _PAGE_BYTES) * 4 // 5
         self._attempt(lambda connection: _write(connection, values, room), None)
 
+    def delete(self, keys: Collection[bytes]) -> int:
+        """Delete the values of keys, leaving none of their bytes; return how many there were."""
+        return self._attempt(lambda connection: _delete(connection, keys), 0)
+
     def _attempt(self, work: Callable[[apsw.Connection], T], otherwise: T) -> T:
         for _ in range(2):
             try:
@@ -87,7 +93,7 @@ class CacheFile:
         return otherwise
 
     def _open(self) -> apsw.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self._path.parent)
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = apsw.Connection(str(self._path.absolute()), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -124,6 +130,7 @@ def _prepare(connection: apsw.Connection, most_pages: int) -> None:
     connection.pragma("journal_mode", "TRUNCATE")
     connection.pragma("synchronous", "OFF")  # a file that a power cut damages is begun anew
     connection.pragma("max_page_count", most_pages)
+    connection.pragma("secure_delete", "ON")
     if is_new:
         with _transaction(connection):
             _create(connection)
@@ -199,6 +206,16 @@ def _write(connection: apsw.Connection, values: Mapping[bytes, bytes], most: int
             _insert(connection, free[0] if free else None, key, vector, now)
             total += cost
     connection.execute("UPDATE cached_bytes SET total=?", (max(total, 0),))
+
+
+def _delete(connection: apsw.Connection, keys: Collection[bytes]) -> int:
+    total = connection.execute("SELECT total FROM cached_bytes").get
+    found = [connection.execute("SELECT place FROM cached_vectors WHERE key=?", (key,)).get for key in keys]
+    places = [place for place in found if place is not None]
+    for place in places:
+        total -= _remove(connection, place)
+    connection.execute("UPDATE cached_bytes SET total=?", (max(total, 0),))
+    return len(places)
 
 
 def _insert(connection: apsw.Connection, place: int | None, key: bytes, vector: bytes, now: int) -> None:

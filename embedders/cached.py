@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -74,6 +74,11 @@ class CachedEmbedder:
                 await asyncio.to_thread(self._file.put, new)
             rows |= new
         return _matrix([rows[key] for key in keys], self.dimensions)
+
+    async def forget(self, texts: Sequence[str]) -> int:
+        """Delete the vectors of texts from the file, as documents and as queries; return how many there were."""
+        keys = {_key(self.id, kind, text) for kind in get_args(Kind) for text in texts}
+        return await asyncio.to_thread(self._file.delete, keys)
 
     async def _ask(self, texts: Sequence[str], kind: Kind) -> Vectors:
         result: Any = self.embedder.embed(texts, kind=kind)

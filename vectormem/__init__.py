@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from vectormem.slots.tools import MemoryTool
     from vectormem.stores.postgres.store import PostgresStore
     from vectormem.stores.redis import RedisKV
+    from vectormem.stores.sqlite.history import History
     from vectormem.stores.sqlite.store import SqliteStore
     from vectormem.sync import blocking
 
@@ -44,6 +45,7 @@ __all__ = [
     "EmbeddingError",
     "Expose",
     "FileMemory",
+    "History",
     "InMemoryMemory",
     "InMemoryVectorMemory",
     "KVMemory",
@@ -130,6 +132,7 @@ _HOMES = {
     "vectormem.slots.tools": ("MemoryTool",),
     "vectormem.stores.postgres.store": ("PostgresStore",),
     "vectormem.stores.redis": ("RedisKV",),
+    "vectormem.stores.sqlite.history": ("History",),
     "vectormem.stores.sqlite.store": ("SqliteStore",),
     "vectormem.sync": ("blocking",),
 }

@@ -10,10 +10,12 @@ from vectormem.chat.storage import ChatStorage
 from vectormem.concurrency import ForkAware
 from vectormem.errors import MemoryInvalidError
 from vectormem.providers.base import BuiltinProvider
+from vectormem.providers.builtin import FileMemory
 from vectormem.providers.protocol import MemoryProvider, UpsertProvider
 from vectormem.providers.vector import VectorProvider
 from vectormem.slots.run import MemoryRun
 from vectormem.slots.tools import MemoryTool
+from vectormem.stores.sqlite.store import SqliteStore
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -133,6 +135,31 @@ class BlockingVectorMemory(BlockingMemory):
     reindex = _Verb(VectorProvider.reindex)
 
 
+class BlockingFileMemory(BlockingMemory):
+    """A `FileMemory`, blocking."""
+
+    erase = _Verb(FileMemory.erase)
+
+
+class BlockingStore(_Blocking[SqliteStore]):
+    """A `SqliteStore`, blocking."""
+
+    erase = _Verb(SqliteStore.erase)
+    wipe = _Verb(SqliteStore.wipe)
+    backup = _Verb(SqliteStore.backup)
+    restore = _Verb(SqliteStore.restore)
+    rekey = _Verb(SqliteStore.rekey)
+    history = _Verb(SqliteStore.history)
+    undo = _Verb(SqliteStore.undo)
+    close = _Verb(SqliteStore.aclose)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class BlockingRun(_Blocking[MemoryRun]):
     """A `MemoryRun`, blocking."""
 
@@ -186,6 +213,8 @@ class BlockingChat(_Blocking[ChatStorage]):
 @overload
 def blocking(target: VectorProvider) -> BlockingVectorMemory: ...
 @overload
+def blocking(target: FileMemory) -> BlockingFileMemory: ...
+@overload
 def blocking(target: BuiltinProvider) -> BlockingMemory: ...
 @overload
 def blocking(target: MemoryRun) -> BlockingRun: ...
@@ -193,6 +222,8 @@ def blocking(target: MemoryRun) -> BlockingRun: ...
 def blocking(target: MemoryTool) -> BlockingTool: ...
 @overload
 def blocking(target: UpsertProvider) -> BlockingUpsertProvider: ...
+@overload
+def blocking(target: SqliteStore) -> BlockingStore: ...
 @overload
 def blocking(target: ChatStorage) -> BlockingChat: ...
 @overload
@@ -207,15 +238,19 @@ def blocking(target: object) -> object:
     for kind, face in _FACES:
         if isinstance(target, kind) and not isinstance(target, type):
             return face(target)
-    raise MemoryInvalidError(f"blocking() takes a provider, a MemoryRun, a MemoryTool or a ChatStorage, not {target!r}")
+    raise MemoryInvalidError(
+        f"blocking() takes a provider, a MemoryRun, a MemoryTool, a ChatStorage or a SqliteStore, not {target!r}"
+    )
 
 
 _FACES: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (VectorProvider, BlockingVectorMemory),
+    (FileMemory, BlockingFileMemory),
     (BuiltinProvider, BlockingMemory),
     (MemoryRun, BlockingRun),
     (MemoryTool, BlockingTool),
     (ChatStorage, BlockingChat),
+    (SqliteStore, BlockingStore),
     (UpsertProvider, BlockingUpsertProvider),
     (MemoryProvider, BlockingProvider),
 )

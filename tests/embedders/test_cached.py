@@ -1,6 +1,8 @@
 """An embedder with a cache: the same vectors, fewer questions."""
 
 import asyncio
+import os
+import stat
 import threading
 
 import numpy as np
@@ -199,3 +201,23 @@ def test_wrong_options_raise_value_error(file, options, message):
     given = {"embedder": HashEmbedder(), "path": file, **options}
     with pytest.raises(ValueError, match=message):
         CachedEmbedder(given["embedder"], given["path"], **{k: v for k, v in given.items() if k == "max_bytes"})
+
+
+def test_forgetting_texts_deletes_their_vectors_as_documents_and_queries_and_no_others(tmp_path):
+    inner, path = HashEmbedder(64), tmp_path / "cache.db"
+    cached = CachedEmbedder(inner, path)
+    for kind in ("document", "query"):
+        asyncio.run(cached.embed(["a needle", "tea"], kind=kind))
+    vector = asyncio.run(inner.embed(["a needle"]))[0].astype("<f4").tobytes()
+    assert vector in path.read_bytes()
+    assert asyncio.run(cached.forget(["a needle", "never asked for"])) == 2
+    assert vector not in path.read_bytes()
+    again = CachedEmbedder(inner, path)
+    asyncio.run(again.embed(["a needle", "tea"]))
+    assert (again.hits, again.misses) == (1, 1)
+
+
+def test_a_new_folder_of_the_cache_is_private(tmp_path):
+    CachedEmbedder(HashEmbedder(64), tmp_path / "a" / "b" / "cache.db")
+    folders = (tmp_path / "a", tmp_path / "a" / "b")
+    assert os.name == "nt" or [stat.S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700] * 2

@@ -60,3 +60,10 @@ def test_a_database_and_its_log_and_index_files_are_private(tmp_path, umask, kin
         memory.list("k", query="tea")
         assert modes(tmp_path) == {"memory.db": 0o600, "memory.db-wal": 0o600, "memory.db-shm": 0o600}
     assert modes(tmp_path) == {"memory.db": 0o600}
+
+
+def test_folders_above_the_folder_of_files_are_private_too_where_they_are_new(tmp_path, umask):
+    blocking(FileMemory(tmp_path / "a" / "b")).add("k", "Tea.")
+    assert modes(tmp_path) == {"a": 0o700}
+    assert modes(tmp_path / "a") == {"b": 0o700}
+    assert modes(tmp_path / "a" / "b") == {"k.json": 0o600}

@@ -5,18 +5,22 @@ from typing import Annotated
 
 import typer
 
+from vectormem.cli.backup import backup, restore
 from vectormem.cli.chat import chat
 from vectormem.cli.copying import copy
 from vectormem.cli.database import keys, reindex, stats
 from vectormem.cli.demo import demo
 from vectormem.cli.doctor import doctor
 from vectormem.cli.embedders import embedders
+from vectormem.cli.erase import erase
 from vectormem.cli.exporting import export
 from vectormem.cli.forget import forget
+from vectormem.cli.history import history, undo
 from vectormem.cli.importing import import_items
 from vectormem.cli.items import add, list_items, search
 from vectormem.cli.mcp import mcp
 from vectormem.cli.output import reported
+from vectormem.cli.rekey import rekey
 
 app = typer.Typer(
     name="vectormem",
@@ -55,12 +59,18 @@ for _name, _command in (
     ("list", list_items),
     ("search", search),
     ("forget", forget),
+    ("erase", erase),
+    ("history", history),
+    ("undo", undo),
     ("keys", keys),
     ("stats", stats),
     ("reindex", reindex),
     ("export", export),
     ("import", import_items),
     ("copy", copy),
+    ("backup", backup),
+    ("restore", restore),
+    ("rekey", rekey),
     ("doctor", doctor),
     ("embedders", embedders),
     ("mcp", mcp),

@@ -13,6 +13,8 @@ import apsw
 
 from vectormem.cli.inspection import VectorCount, key_counts, vector_counts
 from vectormem.cli.output import counted
+from vectormem.stores.sqlite.connection import open_untouched
+from vectormem.stores.sqlite.encryption import Secret, why_unreadable
 from vectormem.stores.sqlite.schema import MIGRATIONS
 
 _MOST_MESSAGES = 10
@@ -57,7 +59,7 @@ class Checkup:
         return all(finding.level is not Level.PROBLEM for finding in self.findings)
 
 
-def examine(path: Path, *, key: str | None, reindex: str) -> Checkup:
+def examine(path: Path, *, key: str | None, reindex: str, secret: Secret | None = None) -> Checkup:
     """Check a file without changing or creating anything; `reindex` is the command to advise.
 
     With `key`, items and vectors are counted in that key only.
@@ -65,23 +67,15 @@ def examine(path: Path, *, key: str | None, reindex: str) -> Checkup:
     checkup = Checkup(path)
     checkup.findings += _check_mode(path)
     try:
-        with closing(_open_untouched(path)) as connection:
+        with closing(open_untouched(path, secret)) as connection:
             connection.execute("BEGIN")
             _examine_tables(connection, checkup, key, reindex)
     except apsw.NotADBError:
-        checkup.findings.append(_problem("sqlite", "it is no SQLite database", "check the path, or restore a copy"))
+        advice = "check the path and the key, or restore a copy"
+        checkup.findings.append(_problem("sqlite", f"it {why_unreadable(str(path), secret)}", advice))
     except apsw.Error as error:
         checkup.findings.append(_problem("sqlite", f"it cannot be read: {error}", _SALVAGE))
     return checkup
-
-
-def _open_untouched(path: Path) -> apsw.Connection:
-    """Open a file for reading. Where no log lies beside it, SQLite is kept from putting one there."""
-    has_log = any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal"))
-    uri = f"{path.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
-    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-    connection.set_busy_timeout(5_000)
-    return connection
 
 
 def _examine_tables(connection: apsw.Connection, checkup: Checkup, key: str | None, reindex: str) -> None:

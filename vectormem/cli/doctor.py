@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from vectormem.cli.checkup import Checkup, Level, examine
-from vectormem.cli.opening import check_exists
+from vectormem.cli.opening import check_exists, database_key
 from vectormem.cli.options import (
     DEFAULT_DATABASE,
     DEFAULT_EMBEDDER,
@@ -16,6 +16,7 @@ from vectormem.cli.options import (
     OnlyKeyOption,
 )
 from vectormem.cli.output import counted, print_json, print_line, shown
+from vectormem.stores.sqlite.encryption import checked_key
 from vectormem.stores.sqlite.schema import MIGRATIONS
 
 _COLORS = {Level.PROBLEM: "red", Level.NOTE: "yellow"}
@@ -37,7 +38,8 @@ def doctor(
     """
     check_exists(db)
     options = ["--db", str(db), *(["--key", key] if key is not None else []), "--embedder", embedder.spec]
-    checkup = examine(db, key=key, reindex=f"vectormem reindex {' '.join(map(quote, options))}")
+    secret = checked_key(database_key())
+    checkup = examine(db, key=key, reindex=f"vectormem reindex {' '.join(map(quote, options))}", secret=secret)
     if as_json:
         print_json(_document(checkup))
     else:

@@ -1,5 +1,6 @@
 """How commands come to the database and to its memories, which are imported when they are needed."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from embedders import Embedder
     from vectormem.origin import Origin
     from vectormem.stores.sqlite.store import SqliteStore
-    from vectormem.sync import BlockingChat, BlockingMemory, BlockingVectorMemory
+    from vectormem.sync import BlockingChat, BlockingMemory, BlockingStore, BlockingVectorMemory
 
 
 def check_exists(path: Path) -> None:
@@ -31,8 +32,22 @@ def opened_store(path: Path, *, create: bool = False) -> "Iterator[SqliteStore]"
 
     if not create:
         check_exists(path)
-    with SqliteStore(path) as store:
+    with SqliteStore(path, key=database_key()) as store:
         yield store
+
+
+def database_key(variable: str = "VECTORMEM_DB_KEY") -> str | None:
+    """Return the encryption key from the environment, which no list of processes shows; None where there is none."""
+    return os.environ.get(variable) or None
+
+
+@contextmanager
+def blocking_store(path: Path) -> "Iterator[BlockingStore]":
+    """Open a database file that is there, with blocking verbs for it as a whole."""
+    from vectormem.sync import blocking
+
+    with opened_store(path) as store:
+        yield blocking(store)
 
 
 def plain_memory(store: "SqliteStore") -> "BlockingMemory":

@@ -4,11 +4,13 @@ import os
 from typing import TypeAlias, Unpack
 
 from embedders import Embedder
+from vectormem.checks import check_scope_key
 from vectormem.errors import MemoryInvalidError
 from vectormem.origin import Origin
 from vectormem.providers.base import BuiltinProvider
 from vectormem.providers.vector import VectorProvider
 from vectormem.ranking.choice import Ranking
+from vectormem.stores.erasure import Erased
 from vectormem.stores.file.store import FileStore
 from vectormem.stores.kv import Binding, KVStore
 from vectormem.stores.memory import DictStore
@@ -33,7 +35,15 @@ class FileMemory(BuiltinProvider):
     """
 
     def __init__(self, dir: str | os.PathLike[str], *, max_items: int | None = 1000, **origin: Unpack[Origin]) -> None:
-        super().__init__(FileStore(dir), max_items=max_items, **origin)
+        self._files = FileStore(dir)
+        super().__init__(self._files, max_items=max_items, **origin)
+
+    async def erase(self, scope_key: str) -> Erased:
+        """Remove the files of a scope key: of the key itself, and of `<slot>#<scope_key>` in every slot.
+
+        Files left by a crash go with them. Raises StorageFailedError where the folder holds a copy made by others.
+        """
+        return await self._files.erase(check_scope_key(scope_key))
 
 
 class KVMemory(BuiltinProvider):

@@ -69,6 +69,14 @@ class IndexCache:
         """Return the entry where there is one, without counting it as used."""
         return self._entries.get((scope_key, kind))
 
+    def forget(self, scope_key: str) -> None:
+        """Drop what is held of a key, whatever its kind."""
+        with self._lock:
+            names = [name for name in self._entries if name[0] == scope_key]
+        for _, kind in names:
+            with self.use(scope_key, kind) as entry:
+                entry.set(None)
+
     @contextmanager
     def use(self, scope_key: str, kind: Hashable) -> Iterator[CachedIndex[Any]]:
         """Give out the entry, locked, as the one used last; account for its size afterwards."""

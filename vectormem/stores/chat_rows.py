@@ -66,7 +66,7 @@ class SqlChatRows(ChatRows):
         found = self._one("SELECT id, last_seq, version, last_deletion FROM chat_keys WHERE key=?", scope_key)
         counters: tuple[int, int, int, int] = found or (0, 0, 0, 0)
         self.key_id, self._last_seq, self.version, self.last_deletion = counters
-        self._changed = False
+        self._changed = self.has_deleted = False
 
     def get(self, message_id: str) -> StoredMessage | None:
         return next(iter(self._select("m.key_id=? AND m.id=?", self.key_id, message_id)), None)
@@ -147,7 +147,7 @@ class SqlChatRows(ChatRows):
 
     def set_vectors(self, seq: int, embedder: str, parts: Sequence[Part], vectors: Matrix) -> None:
         self._change()
-        self._run("DELETE FROM chat_vectors WHERE key_id=? AND seq=?", self.key_id, seq)
+        self._delete("DELETE FROM chat_vectors WHERE key_id=? AND seq=?", self.key_id, seq)
         embedder_id = (
             self.embedder_id(embedder)
             or self._one("INSERT INTO memory_embedders(name) VALUES(?) RETURNING id", embedder)[0]
@@ -235,12 +235,12 @@ class SqlChatRows(ChatRows):
         for message in messages:
             self._drop_context(self.after(message))
             for table in ("chat_vectors", "chat_words", "chat_messages"):
-                self._run(f"DELETE FROM {table} WHERE key_id=? AND seq=?", self.key_id, message.seq)
+                self._delete(f"DELETE FROM {table} WHERE key_id=? AND seq=?", self.key_id, message.seq)
 
     def _drop_context(self, messages: Iterable[StoredMessage]) -> None:
-        sql = "DELETE FROM chat_vectors WHERE key_id=? AND seq=? AND part=? RETURNING seq"
+        sql = "DELETE FROM chat_vectors WHERE key_id=? AND seq=? AND part=?"
         for message in messages:
-            if self._all(sql, self.key_id, message.seq, CONTEXT_PART):
+            if self._delete(sql, self.key_id, message.seq, CONTEXT_PART):
                 self._mark_changed([message.seq])
 
     def _mark_changed(self, seqs: Iterable[int]) -> None:
@@ -279,6 +279,12 @@ class SqlChatRows(ChatRows):
 
     def _run(self, sql: str, *values: Any) -> None:
         self.database.run(sql, *values)
+
+    def _delete(self, sql: str, *values: Any) -> bool:
+        """Run a DELETE and return whether there was anything to delete."""
+        found = bool(self._all(f"{sql} RETURNING seq", *values))
+        self.has_deleted |= found
+        return found
 
     def _one(self, sql: str, *values: Any) -> Any:
         return next(iter(self._all(sql, *values)), None)

@@ -135,8 +135,14 @@ def _remove_stale(path: Path) -> bool:
 
 def _remove_leftovers(path: Path) -> None:
     """Remove the temporary files that an owner died over: they hold items that may be forgotten later."""
-    for leftover in path.parent.glob(f"{path.name.removesuffix('.lock')}.*.tmp"):
+    for leftover in leftovers(path.with_name(path.name.removesuffix(".lock"))):
         leftover.unlink(missing_ok=True)
+
+
+def leftovers(document: Path) -> list[Path]:
+    """Return the temporary files of a document; whoever holds its lock may remove them."""
+    found = document.parent.glob(f"{document.name}.*.tmp")
+    return [path for path in found if "." not in path.name[len(document.name) + 1 : -len(".tmp")]]
 
 
 def _is_stale(descriptor: int) -> bool:

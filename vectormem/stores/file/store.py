@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from embedders.folders import make_private_folder
 from vectormem.concurrency import ForkAware, run_in_thread
 from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.document import read_document, read_key, write_document
+from vectormem.stores.erasure import Erased
+from vectormem.stores.file.erase import erase
 from vectormem.stores.file.lock import FileLocks
 from vectormem.stores.file.names import SUFFIX, file_name, key_of, legacy_file_name
 from vectormem.stores.file.transient import retried
@@ -41,6 +44,17 @@ class FileStore(ForkAware, ItemStore):
     async def aclose(self) -> None:
         pass
 
+    async def erase(self, scope_key: str) -> Erased:
+        """Remove the files of a scope key, and look for what they held in the other files of the folder."""
+        return await run_in_thread(self._erase, scope_key)
+
+    def _erase(self, scope_key: str) -> Erased:
+        with _translated(self._folder):
+            erased = erase(self._folder, self._locks, scope_key)
+            if erased.keys:
+                _sync_folder(self._folder)
+            return erased
+
     def _read(self, scope_key: str, work: Callable[[Rows], T]) -> T:
         with _translated(self._folder):
             path = self._existing(scope_key)
@@ -48,7 +62,7 @@ class FileStore(ForkAware, ItemStore):
 
     def _change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
         with _translated(self._folder):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self._folder)
             path = self._folder / file_name(scope_key)
             with self._locks.hold(path.with_name(path.name + ".lock")):
                 old_path = self._existing(scope_key)

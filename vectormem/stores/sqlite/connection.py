@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import apsw
 
+from vectormem.stores.sqlite.encryption import Secret
+
 MEMORY = ":memory:"
 
 _PAGE_BYTES = 16_384
@@ -25,16 +27,30 @@ def create_private(path: str) -> None:
         return  # it exists, or SQLite will say why it cannot
 
 
-def connect(path: str, busy_seconds: float) -> apsw.Connection:
+def connect(path: str, busy_seconds: float, secret: Secret | None = None) -> apsw.Connection:
     """Open a connection that waits for locks, writes durably and overwrites what it deletes."""
     if _is_sealed(path):
         target, flags = f"file:{quote(path)}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     else:
         target, flags = path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(target, flags=flags)
+    if secret is not None:
+        secret.unlock(connection)
+        connection.execute("PRAGMA temp_store=MEMORY")  # a temporary file would hold rows in plain
     connection.set_busy_handler(_patience(busy_seconds))
     for pragma in _pragmas():
         connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def open_untouched(path: Path, secret: Secret | None = None) -> apsw.Connection:
+    """Open a file for reading. Where no log lies beside it, SQLite is kept from putting one there."""
+    has_log = any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal"))
+    uri = f"{path.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
+    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    if secret is not None:
+        secret.unlock(connection)
+    connection.set_busy_timeout(5_000)
     return connection
 
 

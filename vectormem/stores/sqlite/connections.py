@@ -2,7 +2,8 @@
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import apsw
 
@@ -68,6 +69,27 @@ class Connections(ForkAware):
         with self._writing, self._resting:
             self._is_closed = True
             self._close_all()
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Let a fork wait for who has opened connections of their own, as it waits for readers."""
+        with self._resting:
+            self._check_open()
+            self._readers_out += 1
+        try:
+            yield
+        finally:
+            self._return(None)
+
+    @contextmanager
+    def at_rest(self, seconds: float) -> Iterator[None]:
+        """Close all connections and open none until the end; readers that stay for `seconds` are an error."""
+        with self._writing, self._resting:
+            self._check_open()
+            if not self._resting.wait_for(lambda: self._readers_out == 0, seconds):
+                raise StorageFailedError(f"the store {self._path} is being read; try again when that is done")
+            self._close_all()
+            yield
 
     def _return(self, reader: apsw.Connection | None) -> None:
         with self._resting:

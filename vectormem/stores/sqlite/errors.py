@@ -3,12 +3,12 @@
 import apsw
 
 from vectormem.errors import StorageFailedError
+from vectormem.stores.sqlite.encryption import Secret, why_unreadable
 
 _REASONS: tuple[tuple[type[apsw.Error], str], ...] = (
     (apsw.BusyError, "is locked: another connection kept its write lock for too long; try again"),
     (apsw.LockedError, "is locked by another use of this connection; try again"),
     (apsw.FullError, "could not grow: the disk or a set limit is full; what was stored before is still there"),
-    (apsw.NotADBError, "is not a SQLite database; it was left as it is"),
     (apsw.CorruptError, "is damaged; it was left as it is, `vectormem doctor` tells more"),
     (apsw.ReadOnlyError, "cannot be written: the file or its folder is read-only"),
     (apsw.CantOpenError, "cannot be opened: check that its folder exists and may be used"),
@@ -18,8 +18,9 @@ _REASONS: tuple[tuple[type[apsw.Error], str], ...] = (
 class translated:  # noqa: N801  # reads as `with translated(path):`
     """Raise StorageFailedError, naming the file and what to do, in place of SQLite's errors."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, secret: Secret | None = None) -> None:
         self._path = path
+        self._secret = secret
 
     def __enter__(self) -> None:
         pass
@@ -30,5 +31,10 @@ class translated:  # noqa: N801  # reads as `with translated(path):`
                 f"the database {self._path} is damaged: it holds bytes that are no text"
             ) from error
         if isinstance(error, apsw.Error):
-            reason = next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")
+            reason = self._reason(error)
             raise StorageFailedError(f"the database {self._path} {reason} ({error})") from error
+
+    def _reason(self, error: apsw.Error) -> str:
+        if isinstance(error, apsw.NotADBError):
+            return why_unreadable(self._path, self._secret)
+        return next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")

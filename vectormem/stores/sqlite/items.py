@@ -7,6 +7,7 @@ import apsw
 from vectormem.concurrency import run_in_thread
 from vectormem.index.vectors import Wanted
 from vectormem.stores.rows import Found, Rows, T, VectorKind, VectorStore
+from vectormem.stores.sqlite.recording import changing_rows
 from vectormem.stores.sqlite.rows import SqlRows
 from vectormem.stores.sqlite.search import SqliteSearch
 from vectormem.stores.sqlite.store import SqliteStore
@@ -33,9 +34,11 @@ class SqliteItems(VectorStore):
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
         def apply(connection: apsw.Connection) -> T:
-            rows = SqlRows(connection, scope_key)
+            rows = changing_rows(connection, scope_key, self._store.recorded)
             result = work(rows)
             rows.finish()
+            if rows.has_deleted:
+                self._store.note_deletion()
             return result
 
         return await run_in_thread(self._store.write, apply)

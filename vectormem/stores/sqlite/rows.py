@@ -14,6 +14,8 @@ from vectormem.stores.rows import Draft, Embedding, Embeddings, Row, Rows, Vecto
 T = TypeVar("T")
 
 _COLUMNS = "seq, id, text, metadata, created_at"
+_INSERT = "INSERT INTO memory_items(key_id, seq, id, text, metadata, created_at, text_hash) VALUES(?,?,?,?,?,?,?)"
+_INSERT_VECTOR = "INSERT INTO memory_vectors(key_id, seq, embedder_id, embedding) VALUES(?,?,?,?)"
 # Else SQLite may read the whole key for many values at once.
 _BY_TEXT = "INDEXED BY memory_items_by_text WHERE key_id=? AND text_hash"
 _BY_SEQ = "WHERE key_id=? AND seq"
@@ -31,6 +33,7 @@ class SqlRows(Rows):
         counters: tuple[int, int, int, int, int] = found or (0, 0, 0, 0, 0)
         self.key_id, self._items, self._last_seq, self._version, self.log_start = counters
         self._changed = False
+        self.has_deleted = False
         self._embedder_ids: dict[str, int] = {}
 
     @property
@@ -70,14 +73,27 @@ class SqlRows(Rows):
         self._last_seq += len(rows)
         self._items += len(rows)
         self._connection.executemany(
-            "INSERT INTO memory_items(key_id, seq, id, text, metadata, created_at, text_hash) VALUES(?,?,?,?,?,?,?)",
+            _INSERT,
             ((key_id, *row, _hash(row.text)) for row in rows),
         )
         self._write_vectors((row.seq, embeddings[row.text]) for row in rows if row.text in embeddings)
         return rows
 
+    def put_back(self, row: Row, embedder_id: int | None, embedding: bytes | None) -> Row:
+        """Store a row that was deleted in its old place, or as the newest where that is taken."""
+        self._key()
+        placed = row._replace(seq=self._last_seq + 1) if self.by_seq([row.seq]) else row
+        self._last_seq = max(self._last_seq, placed.seq)
+        self._items += 1
+        self._log_change(placed.seq)
+        self._run(_INSERT, *placed, _hash(placed.text))
+        if embedding is not None:
+            self._run(_INSERT_VECTOR, placed.seq, embedder_id, embedding)
+        return placed
+
     def delete(self, rows: Iterable[Row]) -> None:
         for row in rows:
+            self.has_deleted = True
             self._log_change(row.seq)
             self._run("DELETE FROM memory_vectors WHERE key_id=? AND seq=?", row.seq)
             self._run("DELETE FROM memory_items WHERE key_id=? AND seq=?", row.seq)
@@ -94,6 +110,7 @@ class SqlRows(Rows):
     def clear(self) -> int:
         count = self._items
         if count:
+            self.has_deleted = True
             self._key()
             for table in ("memory_vectors", "memory_items", "memory_changes"):
                 self._run(f"DELETE FROM {table} WHERE key_id=?")
@@ -111,6 +128,7 @@ class SqlRows(Rows):
         return None if found is None else Embedding(found[0], np.frombuffer(found[1], "<f4"))
 
     def set_embedding(self, row: Row, embedding: Embedding) -> None:
+        self.has_deleted = True
         self._log_change(row.seq)
         self._run("DELETE FROM memory_vectors WHERE key_id=? AND seq=?", row.seq)
         self._write_vectors([(row.seq, embedding)])
@@ -185,7 +203,7 @@ class SqlRows(Rows):
     def _write_vectors(self, embeddings: Iterable[tuple[int, Embedding]]) -> None:
         key_id = self._key()
         self._connection.executemany(
-            "INSERT INTO memory_vectors(key_id, seq, embedder_id, embedding) VALUES(?,?,?,?)",
+            _INSERT_VECTOR,
             (
                 (key_id, seq, self._own_embedder_id(embedder), vector.astype("<f4", copy=False).tobytes())
                 for seq, (embedder, vector) in embeddings

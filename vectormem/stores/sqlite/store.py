@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -10,36 +11,58 @@ import apsw
 from vectormem.canonical import check_storable
 from vectormem.checks import check_positive
 from vectormem.concurrency import ForkAware, run_in_thread
-from vectormem.errors import MemoryInvalidError
+from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.cache import IndexCache
+from vectormem.stores.sqlite import history as histories
+from vectormem.stores.sqlite.care import Care
 from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, use_wal
 from vectormem.stores.sqlite.connections import Connections
+from vectormem.stores.sqlite.encryption import Key, Secret, checked_key
 from vectormem.stores.sqlite.errors import translated
+from vectormem.stores.sqlite.history import History
+from vectormem.stores.sqlite.rekey import rekey
 from vectormem.stores.sqlite.schema import check_version, migrate
+from vectormem.stores.sqlite.wipe import empty_log, wipe
 
 T = TypeVar("T")
 
+_REST_SECONDS = 5.0
 
-class SqliteStore(ForkAware):
+
+class SqliteStore(ForkAware, Care):
     """An open database file, or `":memory:"`; share one among the providers of a process.
 
     Several processes may use one file. A commit is durable when it returns. `busy_seconds` is how long a
     write waits for the writers of other processes; `cache_bytes` bounds the vectors kept in memory. The
     file is created with mode 0600; an existing one gains the tables and keeps its other data. Raises
     StorageFailedError where the file cannot be opened, is no database or is of a newer version.
+
+    `key` encrypts the file: a passphrase, or 32 random bytes. `history` keeps what was changed, for `undo`: True
+    or a `History` switches it on for the file, False switches it off and deletes it, None leaves it as it is.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, busy_seconds: float = 30.0, cache_bytes: int = 512 * 2**20
+        self,
+        path: str | os.PathLike[str],
+        *,
+        key: Key | None = None,
+        history: History | bool | None = None,
+        busy_seconds: float = 30.0,
+        cache_bytes: int = 512 * 2**20,
     ) -> None:
         self.path = _checked_path(path)
+        self.secret, wanted = checked_key(key), histories.checked(history)
+        if self.secret is not None and self.path == MEMORY:
+            raise MemoryInvalidError("a database in memory is not encrypted; leave the key out")
         self.cache = IndexCache(check_positive(cache_bytes, "cache_bytes"))
         self._busy_seconds = busy_seconds
+        self._has_deleted = False
         self._connections = Connections(self.path, self._connect, in_memory=not self.reads_never_wait)
-        with translated(self.path):
+        with translated(self.path, self.secret):
             if self.path != MEMORY:
                 create_private(self.path)
             self._with_writer(lambda connection: migrate(connection, self.path))
+            self.recorded = self._set_up_history(wanted)
         super().__init__()
 
     @property
@@ -51,7 +74,7 @@ class SqliteStore(ForkAware):
         """Return `work(connection)` on one consistent state of the database. It blocks."""
         if not self.reads_never_wait:
             return self.write(work)
-        with translated(self.path):
+        with translated(self.path, self.secret):
             connection = self._connections.take_reader()
             try:
                 return _in_transaction(connection, "BEGIN", work)
@@ -60,12 +83,41 @@ class SqliteStore(ForkAware):
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)` in one write transaction: all of it is stored, or nothing. It blocks."""
-        with translated(self.path):
+        with translated(self.path, self.secret):
             return self._with_writer(lambda connection: _in_transaction(connection, "BEGIN IMMEDIATE", work))
+
+    async def rekey(self, key: Key | None) -> None:
+        """Encrypt the file with another key, or with its first one; None decrypts it.
+
+        Raises StorageFailedError where anybody else has the file open. A crash leaves the old file or the new one.
+        """
+        await run_in_thread(self._rekey, checked_key(key))
+
+    def in_use(self) -> AbstractContextManager[None]:
+        """Keep the process from forking while further connections to the file are open."""
+        return self._connections.in_use()
+
+    def note_deletion(self) -> None:
+        """Remember that rows were deleted, so that closing overwrites what they left behind."""
+        self._has_deleted = True
+
+    def wipe_now(self, wait_seconds: float) -> bool:
+        """Overwrite what deleted rows left behind; False where another connection holds it up. It blocks."""
+        if self.path == MEMORY:
+            return True
+        self._has_deleted = False
+        with translated(self.path, self.secret), self.in_use(), closing(self._connect(wait_seconds)) as connection:
+            done = wipe(self.path, connection) if self.secret is None else empty_log(connection)
+        self._has_deleted |= not done
+        return done
 
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
-        with translated(self.path):
+        if self._has_deleted and Path(self.path).exists():
+            with suppress(StorageFailedError):  # the file is whole anyway, and closing goes on
+                self.wipe_now(0)
+        self._has_deleted = False
+        with translated(self.path, self.secret):
             self._connections.close()
 
     async def aclose(self) -> None:
@@ -87,8 +139,9 @@ class SqliteStore(ForkAware):
     def __repr__(self) -> str:
         return f"SqliteStore({self.path!r})"
 
-    def _connect(self) -> apsw.Connection:
-        connection = connect(self.path, self._busy_seconds)
+    def _connect(self, busy_seconds: float | None = None) -> apsw.Connection:
+        seconds = self._busy_seconds if busy_seconds is None else busy_seconds
+        connection = connect(self.path, seconds, self.secret)
         check_version(connection, self.path)
         if self.path != MEMORY and not connection.readonly("main"):
             use_wal(connection)
@@ -100,6 +153,19 @@ class SqliteStore(ForkAware):
             return work(connection)
         finally:
             self._connections.unlock_writer()
+
+    def _set_up_history(self, wanted: History | bool | None) -> History | None:
+        if wanted is None:
+            return self._with_writer(lambda connection: histories.set_up(connection, None))
+        self._has_deleted |= wanted is False
+        return self.write(lambda connection: histories.set_up(connection, wanted))
+
+    def _rekey(self, secret: Secret | None) -> None:
+        if self.path == MEMORY:
+            raise MemoryInvalidError("a database in memory is not encrypted")
+        with self._connections.at_rest(_REST_SECONDS):
+            rekey(Path(self.path), self.secret, secret)
+            self.secret = secret
 
     def _after_fork_in_child(self) -> None:
         self.cache = IndexCache(self.cache.budget)
