@@ -58,6 +58,11 @@ class _LoopThread(ForkAware):
 _loop_thread = _LoopThread()
 
 
+def run_blocking(coroutine: Coroutine[Any, Any, R]) -> R:
+    """Run a coroutine to its end in the event loop of `blocking`, from any thread but that loop's own."""
+    return _loop_thread.run(coroutine)
+
+
 class _Verb(Generic[TargetT, P, R]):
     """An async method under its own name and signature, blocking."""
 
