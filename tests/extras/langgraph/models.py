@@ -63,11 +63,11 @@ class CountingMemory(InMemoryMemory):
         return await super().list(scope_key, **options)
 
 
-def slot(*texts, name="notes", scope="global", provider=None, **options):
-    """Return a slot that holds these texts under its global key."""
+def slot(*texts, name="notes", scope="global", provider=None, key=None, **options):
+    """Return a slot that holds these texts, under this provider key or the only one it has."""
     made = define_memory(name=name, scope=scope, provider=provider or CountingMemory(), **options)
     for text in texts:
-        blocking(made.provider).add(memory_key(made) or f"{name}#user:ada", text)
+        blocking(made.provider).add(key or memory_key(made), text)
     return made
 
 

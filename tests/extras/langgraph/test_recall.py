@@ -81,10 +81,19 @@ def test_a_slot_can_recall_by_the_users_last_message(run):
     assert asked.prompts == ['<memory name="notes">\n- Lives in Oslo.\n</memory>']
 
 
-def test_neither_messages_nor_output_hold_the_block(run):
-    given = run(agent(model("ok"), slot("The user likes tea.")), say())
+@pytest.mark.parametrize("name", ["invoke", "ainvoke"])
+def test_neither_messages_nor_output_hold_the_block(name):
+    given = RUNS[name](agent(model("ok"), slot("The user likes tea.")), say())
     assert set(given) == {"messages"}
     assert [message.text for message in given["messages"]] == ["hi", "ok"]
+
+
+@pytest.mark.parametrize("mode", ["values", "updates"])
+def test_a_stream_of_messages_alone_shows_nothing_recalled(mode):
+    one = agent(model("ok"), slot("The user likes tea."))
+    chunks = list(one.stream(say(), stream_mode=mode, output_keys=["messages"]))
+    assert "tea" not in str(chunks)
+    assert "ok" in str(chunks)
 
 
 def test_after_the_run_its_checkpoint_holds_nothing_recalled(run):
@@ -123,7 +132,7 @@ def test_a_provider_that_fails_costs_its_block_and_one_warning_but_not_the_run(r
     assert given["messages"][-1].text == "ok"
     assert asked.prompts == [TEA]
     assert [record.getMessage() for record in caplog.records] == [
-        "memory 'broken': recall failed, continuing without it: gone"
+        "memory 'broken': recall failed, continuing without it: the provider of memory 'broken' failed: OSError('gone')"
     ]
 
 

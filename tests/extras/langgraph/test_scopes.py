@@ -57,7 +57,7 @@ def test_the_fields_of_the_runtimes_context_are_metadata(run, given):
 
 def test_another_user_sees_nothing(run):
     asked = model("ok")
-    one = agent(asked, slot("Ada's.", **OF_USER), context_schema=Given)
+    one = agent(asked, slot("Ada's.", key="notes#user:ada", **OF_USER), context_schema=Given)
     run(one, say(), context=Given("bo"))
     assert asked.prompts == [None]
 
