@@ -35,8 +35,8 @@ _NOTHING: Mapping[str, Any] = {"keys": {}, "blocks": {}}
 class MemoryState(AgentState[Any]):
     """What a run keeps of its memory, in channels that are no part of its input or output."""
 
-    recalled_memory: NotRequired[Annotated[dict[str, Any] | None, PrivateStateAttr]]
-    offers_memory: NotRequired[Annotated[bool, UntrackedValue, PrivateStateAttr]]
+    recalled_memory: NotRequired[Annotated[dict[str, Any] | None, PrivateStateAttr]]  # type: ignore[valid-type]
+    offers_memory: NotRequired[Annotated[bool, UntrackedValue, PrivateStateAttr]]  # type: ignore[valid-type]
     """In no checkpoint: a run that goes on after a pause has lost it, and offers no memory tools."""
 
 

@@ -42,7 +42,7 @@ async def with_system_part(system: SystemMessage | None, run: AttachedRun) -> Sy
         part = await run.system_part()
         content = [*system.content, {"type": "text", "text": part}] if part else system.content
         return system.model_copy(update={"content": content})
-    prompt = await run.system_prompt(system and str(system.content))
+    prompt = await run.system_prompt(None if system is None else str(system.content))
     if system is None:
         return SystemMessage(prompt) if prompt else None
     return system.model_copy(update={"content": prompt})

@@ -85,16 +85,12 @@ def thread(name="t1"):
     return {"configurable": {"thread_id": name}}
 
 
-async def _last(stream):
-    last = None
-    async for last in stream:
-        pass
-    return last
+async def alast(stream):
+    return [chunk async for chunk in stream][-1]
 
 
 def last(stream):
-    *_, one = stream
-    return one
+    return list(stream)[-1]
 
 
 RUNS = {
@@ -104,7 +100,7 @@ RUNS = {
         agent.stream(given, config, stream_mode="values", **kwargs)
     ),
     "astream": lambda agent, given, config=None, **kwargs: asyncio.run(
-        _last(agent.astream(given, config, stream_mode="values", **kwargs))
+        alast(agent.astream(given, config, stream_mode="values", **kwargs))
     ),
 }
 

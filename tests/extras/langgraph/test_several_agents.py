@@ -1,6 +1,7 @@
 """Sub-agents, hand-offs, and the chat that records what was said."""
 
 import asyncio
+from typing import NotRequired
 
 import pytest
 from langchain.agents import create_agent
@@ -9,9 +10,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import InjectedState  # noqa: F401  # part of the public way to hand over
 from langgraph.types import Command
-from typing_extensions import NotRequired
 
 from embedders import HashEmbedder
 from tests.extras.langgraph.models import RUNS, agent, model, say, slot, texts_of, thread

@@ -86,15 +86,12 @@ class Space:
     def __init__(self, connection: apsw.Connection, path: bytes) -> None:
         self.connection = connection
         self.path = path
+        self.scope_key = scope_key_of(path)
         sql = "SELECT id, vectors, last_seq, version, log_start FROM document_spaces WHERE path=?"
-        found: Any = connection.execute(sql, (path,)).fetchall()
-        self.key_id, self._vectors, self._last_seq, self._version, self.log_start = found[0] if found else (0,) * 5
+        found = self._all(sql, path)
+        counters: tuple[int, int, int, int, int] = found[0] if found else (0, 0, 0, 0, 0)
+        self.key_id, self._vectors, self._last_seq, self._version, self.log_start = counters
         self._changed = False
-
-    @property
-    def scope_key(self) -> str:
-        """The name of the path among the keys of the store; no scope key holds a NUL."""
-        return scope_key_of(self.path)
 
     @property
     def state(self) -> State:
@@ -220,7 +217,7 @@ def decode_path(path: bytes) -> Path:
 
 
 def scope_key_of(path: bytes) -> str:
-    """Return the name under which the vectors of a path are kept in memory."""
+    """Return the name of a path among the keys whose vectors are kept in memory; no scope key holds a NUL."""
     return f"\0{path.hex()}"
 
 
