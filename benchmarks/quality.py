@@ -48,14 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     console = Console(width=180)
     document: dict[str, Any] = {"commit": describe_commit(), "sets": {}}
-    for name in options.embedders:
-        embedder = Remembering(embedder_of(name))
+    for given in options.embedders:
+        name, _, spec = given.partition("=")
+        embedder = Remembering(embedder_of(spec or name))
         for title, measure in _sets(options).items():
             found = {ranking: asyncio.run(measure(embedder, ranking)) for ranking in options.rankings}
             document["sets"].setdefault(title, {})[name] = found
             _show(console, f"{title}, {embedder.id}", found)
-    if options.out:
-        options.out.write_text(json.dumps(document, indent=1) + "\n")
+            if options.out:
+                options.out.write_text(json.dumps(document, indent=1) + "\n")
     return 0
 
 
@@ -241,7 +242,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cranfield", type=Path, metavar="FOLDER")
     parser.add_argument("--xquad", type=Path, nargs="+", metavar="FILE", help="xquad.LANGUAGE.json")
     known = ", ".join(EMBEDDERS)
-    parser.add_argument("--embedders", nargs="+", default=["hash"], metavar="NAME", help=f"{known}, or MODULE:FUNCTION")
+    parser.add_argument(
+        "--embedders", nargs="+", default=["hash"], metavar="[NAME=]EMBEDDER", help=f"{known}, or as for --embedder"
+    )
     parser.add_argument("--rankings", nargs="+", choices=RANKINGS, default=list(RANKINGS))
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="where to write the figures")
     return parser

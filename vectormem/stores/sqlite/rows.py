@@ -14,6 +14,9 @@ from vectormem.stores.sqlite.cache import State
 T = TypeVar("T")
 
 _COLUMNS = "seq, id, text, metadata, created_at"
+# Else SQLite may read the whole key for many values at once.
+_BY_TEXT = "INDEXED BY memory_items_by_text WHERE key_id=? AND text_hash"
+_BY_SEQ = "WHERE key_id=? AND seq"
 _MOST_PARAMETERS = 500
 _CHANGES_KEPT = 4096
 
@@ -49,14 +52,14 @@ class SqlRows(Rows):
     def find(self, texts: Collection[str]) -> dict[str, Row]:
         if not self._items:
             return {}
-        rows = self._rows_in("text_hash", [_hash(text) for text in texts])
+        rows = self._rows_in(_BY_TEXT, [_hash(text) for text in texts])
         return {row.text: row for row in rows}
 
     def newest(self, limit: int | None = None) -> list[Row]:
         return self._select(f"{self._of_key} ORDER BY seq DESC LIMIT ?", -1 if limit is None else limit)
 
     def by_seq(self, seqs: Sequence[int]) -> list[Row]:
-        found = {row.seq: row for row in self._rows_in("seq", seqs)}
+        found = {row.seq: row for row in self._rows_in(_BY_SEQ, seqs)}
         return [found[seq] for seq in seqs if seq in found]
 
     def insert(self, drafts: Sequence[Draft], embeddings: Embeddings) -> list[Row]:
@@ -201,11 +204,11 @@ class SqlRows(Rows):
         rows = self._select(f"{self._of_key} AND {condition}", value)
         return rows[0] if rows else None
 
-    def _rows_in(self, column: str, values: Sequence[Any]) -> list[Row]:
+    def _rows_in(self, condition: str, values: Sequence[Any]) -> list[Row]:
         rows: list[Row] = []
         for start in range(0, len(values), _MOST_PARAMETERS):
             chunk = values[start : start + _MOST_PARAMETERS]
-            rows += self._select(_one_of(column, len(chunk)), *chunk)
+            rows += self._select(_one_of(condition, len(chunk)), *chunk)
         return rows
 
     def _select(self, sql: str, *values: Any) -> list[Row]:
@@ -229,5 +232,5 @@ def _hash(text: str) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def _one_of(column: str, count: int) -> str:
-    return f"SELECT {_COLUMNS} FROM memory_items WHERE key_id=? AND {column} IN ({','.join('?' * count)})"
+def _one_of(condition: str, count: int) -> str:
+    return f"SELECT {_COLUMNS} FROM memory_items {condition} IN ({','.join('?' * count)})"
