@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
 import apsw
@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 _LOWEST_COSINE = -1.0
 _LIMIT_GROWTH = 4
+_MOST_MERGED = 64
 _FROM = "FROM documents AS d JOIN document_spaces AS s ON s.id=d.space_id"
 _BELOW = "s.path>=? AND s.path<?"
 
@@ -79,18 +80,16 @@ class DocumentReader:
         return Space(self._connection, self._encode(path)).get(key)
 
     def newest(self, prefix: Path) -> Iterator[Document]:
-        """Yield the documents at and below a path, the one changed last first."""
-        yield from self._select("ORDER BY d.seq DESC", *self._range(prefix))
+        """Return the documents at and below a path, the one changed last first."""
+        return self._newest(prefix)
 
     def without_vector(self, prefix: Path, kind: VectorKind) -> Iterator[Document]:
-        """Yield the documents that have no vector of this kind, the one changed last first."""
-        yield from self._select(
-            "AND NOT EXISTS (SELECT 1 FROM document_vectors AS v JOIN memory_embedders AS e ON e.id=v.embedder_id"
-            " WHERE v.document=d.seq AND e.name=? AND length(v.embedding)=?) ORDER BY d.seq DESC",
-            *self._range(prefix),
-            kind.embedder,
-            kind.dimensions * 4,
+        """Return the documents that have no vector of this kind, the one changed last first."""
+        has_one = (
+            "SELECT 1 FROM document_vectors AS v JOIN memory_embedders AS e ON e.id=v.embedder_id"
+            " WHERE v.document=d.seq AND e.name=? AND length(v.embedding)=?"
         )
+        return self._newest(prefix, f"AND NOT EXISTS ({has_one})", kind.embedder, kind.dimensions * 4)
 
     def nearest(
         self, prefix: Path, kind: VectorKind, query: Vector, *, first: int, exact: bool = False
@@ -151,8 +150,16 @@ class DocumentReader:
         sql = f"SELECT s.path FROM document_spaces AS s WHERE {condition} ORDER BY s.path"
         return [path for (path,) in self._connection.execute(sql, values)]
 
-    def _select(self, ending: str, *values: Any) -> Iterator[Document]:
-        sql = f"SELECT {COLUMNS} {_FROM} WHERE {_BELOW} {ending}"
+    def _newest(self, prefix: Path, condition: str = "", *values: Any) -> Iterator[Document]:
+        """Return documents, read as they are asked for, unless so many paths hold them that sorting is quicker."""
+        paths = self._paths(prefix)
+        if len(paths) > _MOST_MERGED:
+            return self._select(_BELOW, condition, *self._range(prefix), *values)
+        found = [self._select("s.path=?", condition, path, *values) for path in paths]
+        return heapq.merge(*found, key=attrgetter("seq"), reverse=True)
+
+    def _select(self, where: str, condition: str, *values: Any) -> Iterator[Document]:
+        sql = f"SELECT {COLUMNS} {_FROM} WHERE {where} {condition} ORDER BY d.seq DESC"
         return map(Document._make, self._connection.execute(sql, values))
 
 
