@@ -6,6 +6,7 @@ import pytest
 from vectormem import MemoryInvalidError, SqliteStore, SqliteVectorMemory, blocking
 from vectormem.index.search import exact_scores
 from vectormem.stores.rows import VectorKind
+from vectormem.stores.sqlite import documents as module
 from vectormem.stores.sqlite import search
 from vectormem.stores.sqlite.document_space import Draft, decode_path, encode_path
 from vectormem.stores.sqlite.documents import Documents
@@ -112,9 +113,10 @@ def test_the_best_vector_of_a_document_counts(documents):
     assert [score for _, score in found] == pytest.approx([1.0, np.sqrt(0.5)])
 
 
-@pytest.mark.parametrize("loaded_at_once", [500, -1])
-def test_ranks_are_those_of_the_exact_products_after_any_changes(documents, monkeypatch, loaded_at_once):
+@pytest.mark.parametrize(("loaded_at_once", "most_merged"), [(500, 64), (-1, 64), (500, 1)])
+def test_ranks_are_those_of_the_exact_products_after_any_changes(documents, monkeypatch, loaded_at_once, most_merged):
     monkeypatch.setattr(search, "_LOADED_AT_ONCE", loaded_at_once)
+    monkeypatch.setattr(module, "_MOST_MERGED", most_merged)
     rng, kept = np.random.default_rng(7), {}
     for step in range(120):
         path, key = ("p", str(rng.integers(3))), str(rng.integers(25))

@@ -44,6 +44,9 @@ WORKS = {
     "a sweep": lambda writer: writer.sweep(5),
     "the newest": lambda writer: list(islice(writer.newest(("a",)), 10)),
     "the newest of all paths": lambda writer: list(islice(writer.newest(()), 10)),
+    "documents of vectors": lambda writer: module.Space(writer._connection, writer._encode(("a",))).of_vectors(
+        [*range(1, 60)]
+    ),
     "vectors": lambda writer: module.Space(writer._connection, writer._encode(("a",))).vectors(KIND).of(range(1, 60)),
 }
 

@@ -55,7 +55,12 @@ CREATE TABLE IF NOT EXISTS document_changes (
 """
 
 COLUMNS = "d.seq, s.path, d.key, d.value, d.created_at, d.updated_at, d.ttl, d.expires_at"
+_OF_VECTORS = (
+    f"SELECT v.seq, {COLUMNS} FROM document_vectors AS v CROSS JOIN documents AS d ON d.seq=v.document"
+    " CROSS JOIN document_spaces AS s ON s.id=d.space_id WHERE v.key_id=?"
+)
 _CHANGES_KEPT = 4096
+_MOST_PARAMETERS = 500
 
 
 class Document(NamedTuple):
@@ -118,13 +123,13 @@ class Space:
         return Document(*found[0]) if found else None
 
     def of_vectors(self, seqs: Sequence[int]) -> dict[int, Document]:
-        """Return the documents that these vectors belong to, by vector."""
-        sql = (
-            f"SELECT v.seq, {COLUMNS} FROM document_vectors AS v JOIN documents AS d ON d.seq=v.document"
-            " JOIN document_spaces AS s ON s.id=v.key_id WHERE v.key_id=? AND v.seq=?"
-        )
-        rows = (self._all(sql, self.key_id, seq)[0] for seq in seqs)
-        return {seq: Document(*columns) for seq, *columns in rows}
+        """Return the documents that these vectors belong to, by vector and in their order."""
+        found: dict[int, Document] = {}
+        for start in range(0, len(seqs), _MOST_PARAMETERS):
+            chunk = seqs[start : start + _MOST_PARAMETERS]
+            sql = f"{_OF_VECTORS} AND v.seq IN ({','.join('?' * len(chunk))})"
+            found |= {seq: Document(*columns) for seq, *columns in self._all(sql, self.key_id, *chunk)}
+        return {seq: found[seq] for seq in seqs}
 
     def put(self, draft: Draft, embedder: str, vectors: Matrix) -> None:
         """Store a document as the newest; one that is there under its key is replaced and keeps `created_at`."""

@@ -2,15 +2,15 @@
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import apsw
 
 from vectormem.index.array import Matrix, Vector
-from vectormem.index.vectors import Wanted
 from vectormem.stores.rows import VectorKind
 from vectormem.stores.sqlite.added_tables import ensure_tables
+from vectormem.stores.sqlite.document_ranking import Ranked, by_index, by_scan
 from vectormem.stores.sqlite.document_space import (
     COLUMNS,
     TABLES,
@@ -28,8 +28,6 @@ from vectormem.stores.sqlite.vectors import SqlVectors
 
 T = TypeVar("T")
 
-_LOWEST_COSINE = -1.0
-_LIMIT_GROWTH = 4
 _MOST_MERGED = 64
 _FROM = "FROM documents AS d JOIN document_spaces AS s ON s.id=d.space_id"
 _BELOW = "s.path>=? AND s.path<?"
@@ -80,27 +78,27 @@ class DocumentReader:
         return Space(self._connection, self._encode(path)).get(key)
 
     def newest(self, prefix: Path) -> Iterator[Document]:
-        """Return the documents at and below a path, the one changed last first."""
-        return self._newest(prefix)
+        """Yield the documents at and below a path, the one changed last first."""
+        yield from self._newest(prefix)
 
     def without_vector(self, prefix: Path, kind: VectorKind) -> Iterator[Document]:
-        """Return the documents that have no vector of this kind, the one changed last first."""
+        """Yield the documents that have no vector of this kind, the one changed last first."""
         has_one = (
             "SELECT 1 FROM document_vectors AS v JOIN memory_embedders AS e ON e.id=v.embedder_id"
             " WHERE v.document=d.seq AND e.name=? AND length(v.embedding)=?"
         )
-        return self._newest(prefix, f"AND NOT EXISTS ({has_one})", kind.embedder, kind.dimensions * 4)
+        yield from self._newest(prefix, f"AND NOT EXISTS ({has_one})", kind.embedder, kind.dimensions * 4)
 
-    def nearest(
-        self, prefix: Path, kind: VectorKind, query: Vector, *, first: int, exact: bool = False
-    ) -> Iterator[tuple[Document, float]]:
-        """Yield the documents with vectors of this kind and their best cosines, best first; about `first` are wanted.
+    def nearest(self, prefix: Path, kind: VectorKind, query: Vector, *, first: int) -> Ranked:
+        """Return the documents with vectors of this kind and their best cosines, best first.
 
-        Inside a change it comes before whatever is changed.
+        They are read as they are asked for; about `first` are wanted. In a change it comes before the changes.
         """
-        spaces = [Space(self._connection, path) for path in self._paths(prefix)]
-        found = [self._nearest_in(space, kind, Wanted(query, first, _LOWEST_COSINE, exact)) for space in spaces]
-        yield from heapq.merge(*found, key=itemgetter(1), reverse=True)
+        paths = self._paths(prefix)
+        if len(paths) > _MOST_MERGED:
+            return by_scan(self._connection, self._range(prefix), kind, query)
+        spaces = [Space(self._connection, path) for path in paths]
+        return by_index(spaces, self._search, kind, query, first)
 
     def vectors_of(self, documents: Sequence[Document], kind: VectorKind) -> list[Matrix]:
         """Return the vectors of each document, float32 of shape (n, dimensions), in the order they were stored in."""
@@ -121,20 +119,6 @@ class DocumentReader:
     def path_of(self, path: bytes) -> Path:
         """Return the path of a document below the root."""
         return decode_path(path)[1:]
-
-    def _nearest_in(self, space: Space, kind: VectorKind, wanted: Wanted) -> Iterator[tuple[Document, float]]:
-        seen: set[int] = set()
-        while True:
-            hits, _ = self._search.nearest(space, space.vectors(kind), wanted)
-            documents = space.of_vectors([hit.seq for hit in hits])
-            for hit in hits:
-                document = documents[hit.seq]
-                if document.seq not in seen:
-                    seen.add(document.seq)
-                    yield document, hit.score
-            if wanted.limit is None or len(hits) < wanted.limit:
-                return
-            wanted = wanted._replace(limit=wanted.limit * _LIMIT_GROWTH)
 
     def _encode(self, path: Path) -> bytes:
         return encode_path((self._root, *path))
