@@ -166,6 +166,42 @@ def test_a_document_of_which_the_time_is_over_is_swept(documents):
     assert documents.read(lambda reader: reader.paths((), 99)) == [("a",)]
 
 
+def test_other_vectors_are_only_for_a_document_that_is_still_as_it_was_read(documents):
+    x, y = np.eye(8, dtype=np.float32)[:2]
+    put(documents, ("a",), "k", vectors=[x])
+    read = documents.read(lambda reader: reader.get(("a",), "k"))
+    assert documents.change(lambda writer: writer.set_vectors(read, "e", np.array([y])))
+    assert nearest(documents, y) == [("k", 1.0)]
+    put(documents, ("a",), "k", "{}", now=2, vectors=[x])
+    assert not documents.change(lambda writer: writer.set_vectors(read, "e", np.array([y])))
+    assert nearest(documents, x) == [("k", 1.0)]
+
+
+def test_an_older_copy_of_the_file_put_in_its_place_is_searched_as_it_is(tmp_path):
+    x, y = np.eye(8, dtype=np.float32)[:2]
+    with SqliteStore(tmp_path / "old.db") as store:
+        put(Documents(store, "root"), ("a",), "k", vectors=[x])
+    old = (tmp_path / "old.db").read_bytes()
+    (tmp_path / "m.db").write_bytes(old)
+    with SqliteStore(tmp_path / "m.db") as store:
+        documents = Documents(store, "root")
+        for _ in range(3):
+            put(documents, ("a",), "k", vectors=[y])
+        assert nearest(documents, y) == [("k", 1.0)]
+        store._connections._close_all()
+        for path in tmp_path.glob("m.db-*"):
+            path.unlink()
+        (tmp_path / "m.db").write_bytes(old)
+
+        def search_and_change(writer):
+            found = [one.key for one, score in writer.nearest((), KIND, x, first=3) if score == 1]
+            writer.put(("a",), Draft("new", "{}", 1, None), "e", np.array([x]))
+            return found
+
+        assert documents.change(search_and_change) == ["k"]
+        assert sorted(key for key, _ in nearest(documents, x)) == ["k", "new"]
+
+
 def test_memory_and_documents_share_a_file_and_an_embedder(store, documents):
     memory = blocking(SqliteVectorMemory(store, embedder=HashEmbedder(8)))
     memory.add("k", "green tea")

@@ -117,7 +117,7 @@ def default_context(runtime: Any) -> MemoryContext:
     `metadata` holds the fields of the runtime's context (a mapping, a dataclass or a model), `principal` is
     the user that a LangGraph server has verified.
     """
-    given, server = runtime.context, runtime.server_info
+    given, server = runtime.context, getattr(runtime, "server_info", None)
     if is_dataclass(given):
         given = {field.name: getattr(given, field.name) for field in fields(given)}
     metadata = given if isinstance(given, Mapping) else getattr(given, "__dict__", {})

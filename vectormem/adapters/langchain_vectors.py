@@ -10,6 +10,7 @@ import numpy as np
 
 from embedders import Embedder
 from vectormem.adapters.langchain_embedder import Embedding
+from vectormem.adapters.langchain_reindex import reindex
 from vectormem.adapters.missing import missing_extra
 from vectormem.canonical import check_storable, encode_object
 from vectormem.checks import check_positive
@@ -122,13 +123,13 @@ class VectormemVectorStore(VectorStore):
         self, query: str, k: int = 4, filter: Filter = None, **_: Any
     ) -> list[tuple[Document, float]]:
         """Return the same with their cosines."""
-        return self._scored(self._embedding.embed([query], "query")[0], k, filter)
+        return self._scored(self._embedding.embed([_checked_query(query)], "query")[0], k, filter)
 
     async def asimilarity_search_with_score(
         self, query: str, k: int = 4, filter: Filter = None, **_: Any
     ) -> list[tuple[Document, float]]:
         """Return the same with their cosines, without blocking the event loop."""
-        vectors = await self._embedding.aembed([query], "query")
+        vectors = await self._embedding.aembed([_checked_query(query)], "query")
         return await run_in_thread(self._scored, vectors[0], k, filter)
 
     def similarity_search_with_score_by_vector(
@@ -147,13 +148,15 @@ class VectormemVectorStore(VectorStore):
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, filter: Filter = None, **_: Any
     ) -> list[Document]:
         """Return `k` of the nearest `fetch_k` documents, unlike each other the more `lambda_mult` falls from 1 to 0."""
-        return self._diverse(self._embedding.embed([query], "query")[0], k, fetch_k, lambda_mult, filter)
+        return self._diverse(
+            self._embedding.embed([_checked_query(query)], "query")[0], k, fetch_k, lambda_mult, filter
+        )
 
     async def amax_marginal_relevance_search(
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, filter: Filter = None, **_: Any
     ) -> list[Document]:
         """Return the same without blocking the event loop."""
-        vectors = await self._embedding.aembed([query], "query")
+        vectors = await self._embedding.aembed([_checked_query(query)], "query")
         return await run_in_thread(self._diverse, vectors[0], k, fetch_k, lambda_mult, filter)
 
     def max_marginal_relevance_search_by_vector(
@@ -184,6 +187,10 @@ class VectormemVectorStore(VectorStore):
         made = cls(store, embedding, collection=collection)
         made.add_texts(texts, metadatas, ids=ids)
         return made
+
+    def reindex(self, *, on_progress: Callable[[int, int], object] | None = None) -> int:
+        """Embed the documents that have no vectors of this model, after a change of it; return how many."""
+        return reindex(self._documents, self._path, self._embedding, _texts_of, on_progress)
 
     def close(self) -> None:
         """Close the file, where a path was given."""
@@ -236,6 +243,12 @@ class VectormemVectorStore(VectorStore):
         return [hits[place].document for place in chosen]
 
 
+def _checked_query(query: object) -> str:
+    if not isinstance(query, str):
+        raise MemoryInvalidError(f"the query must be a string, not {query!r}")
+    return query.encode(errors="replace").decode()
+
+
 def _checked_id(id: object) -> str:
     if not isinstance(id, str) or not id:
         raise MemoryInvalidError(f"the id of a document must be a non-empty string, not {id!r}")
@@ -249,6 +262,10 @@ def _encoded(document: Document) -> str:
 def _document(row: Row) -> Document:
     value = json.loads(row.value)
     return Document(id=row.key, page_content=value["text"], metadata=value["metadata"])
+
+
+def _texts_of(row: Row) -> list[str]:
+    return [json.loads(row.value)["text"]]
 
 
 def _predicate(filter: Filter) -> Callable[[Document], bool]:

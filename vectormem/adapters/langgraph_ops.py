@@ -5,6 +5,7 @@ import math
 
 from vectormem.adapters.missing import missing_extra
 from vectormem.canonical import check_storable, encode_object
+from vectormem.checks import check_query
 from vectormem.errors import MemoryInvalidError
 from vectormem.ranking.filters import compile_filter
 from vectormem.stores.rows import from_microseconds
@@ -30,6 +31,7 @@ def check_op(op: Op) -> None:
     elif isinstance(op, SearchOp):
         _check_path(op.namespace_prefix)
         _check_page(op.limit, op.offset)
+        check_query(op.query)
         compile_filter(op.filter)
     elif isinstance(op, ListNamespacesOp):
         _check_page(op.limit, op.offset)
@@ -49,7 +51,8 @@ def draft_of(op: PutOp, now: int) -> Draft | None:
     if op.ttl is not None and not 0 < op.ttl < _LONGEST_MINUTES:
         raise MemoryInvalidError(f"ttl must be a number of minutes above 0, or None, not {op.ttl!r}")
     ttl = None if op.ttl is None else math.ceil(op.ttl * _MICROSECONDS_A_MINUTE)
-    return Draft(op.key, encode_object(op.value, "the value of an item"), now, ttl)
+    indexed = None if op.index is None else json.dumps(op.index)
+    return Draft(op.key, encode_object(op.value, "the value of an item"), now, ttl, indexed)
 
 
 def item_of(reader: DocumentReader, document: Document, score: float | None) -> SearchItem:
@@ -89,7 +92,7 @@ def _fits(path: Path, condition: MatchCondition) -> bool:
 
 
 def _check_path(path: object) -> None:
-    if not isinstance(path, tuple | list):
+    if not isinstance(path, tuple):
         raise MemoryInvalidError(f"a namespace must be a tuple of strings, not {path!r}")
     encode_path(path)
 

@@ -2,17 +2,20 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from vectormem.adapters.langchain_embedder import Embedding
+from vectormem.adapters.langchain_reindex import reindex
 from vectormem.adapters.langgraph_ops import check_op, draft_of, item_of, namespaces
 from vectormem.adapters.missing import missing_extra
+from vectormem.checks import check_query
 from vectormem.concurrency import run_in_thread
+from vectormem.errors import MemoryInvalidError
 from vectormem.index.array import Matrix, Vector
 from vectormem.origin import utc_now
 from vectormem.ranking.filters import compile_filter
@@ -40,6 +43,7 @@ except ImportError as error:
     raise missing_extra("langgraph", error) from error
 
 _ROOT = "langgraph"
+_MOST = 2**62
 _NO_VECTORS = np.empty((0, 0), np.float32)
 
 
@@ -128,6 +132,16 @@ class VectormemStore(BaseStore):
         now = self._now()
         return self._documents.change(lambda writer: writer.sweep(now))
 
+    def reindex(self, *, on_progress: Callable[[int, int], object] | None = None) -> int:
+        """Embed the items that have no vectors of this model, after a change of it; return how many.
+
+        What is done stays done where the model fails (EmbeddingError). `on_progress` is called as
+        (done, total).
+        """
+        if self._embedding is None:
+            raise MemoryInvalidError("this store has no index, so there is nothing to embed with")
+        return reindex(self._documents, (), self._embedding, self._stored_texts, on_progress)
+
     def close(self) -> None:
         """Close the file, where a path was given."""
         if self._owned:
@@ -155,21 +169,25 @@ class VectormemStore(BaseStore):
             check_op(op)
             if isinstance(op, PutOp):
                 places[op.namespace, op.key] = place
-            elif isinstance(op, SearchOp) and op.query and op.query.strip() and op.query not in batch.queries:
-                batch.queries.append(op.query)
+            elif isinstance(op, SearchOp) and (query := check_query(op.query)) and query not in batch.queries:
+                batch.queries.append(query)
         for place in places.values():
             op = batch.ops[place]
             assert isinstance(op, PutOp)
             batch.puts[place] = draft_of(op, batch.now)
-            batch.texts[place] = self._texts(op)
+            batch.texts[place] = self._texts(op.value, op.index)
         return batch
 
-    def _texts(self, op: PutOp) -> list[str]:
-        if op.value is None or op.index is False or self._embedding is None:
+    def _texts(self, value: Mapping[str, Any] | None, index: Literal[False] | list[str] | None) -> list[str]:
+        if value is None or index is False or self._embedding is None:
             return []
-        fields = self._fields if op.index is None else _tokenized(op.index)
-        found = (text for field in fields for text in get_text_at_path(op.value, field))  # type: ignore[arg-type]
+        fields = self._fields if index is None else _tokenized(index)
+        found = (text for field in fields for text in get_text_at_path(value, field))  # type: ignore[arg-type]
         return list(dict.fromkeys(text for text in found if text.strip()))
+
+    def _stored_texts(self, document: Document) -> list[str]:
+        index = None if document.indexed is None else json.loads(document.indexed)
+        return self._texts(json.loads(document.value), index)
 
     def _run(self, batch: _Batch, vectors: _Vectors) -> list[Result]:
         def read(reader: DocumentReader) -> tuple[list[Result], list[Document]]:
@@ -207,7 +225,7 @@ class VectormemStore(BaseStore):
             one = reader.get(op.namespace, op.key)
             found = [] if one is None or self._hides(one, now) else [(one, None)]
         else:
-            found = self._found(reader, op, now, vectors.queries.get(op.query or ""))
+            found = self._found(reader, op, now, vectors.queries.get(check_query(op.query) or ""))
         if op.refresh_ttl:
             touched += [document for document, _ in found if document.ttl is not None]
         items = [item_of(reader, document, score) for document, score in found]
@@ -224,7 +242,7 @@ class VectormemStore(BaseStore):
             for document, score in self._candidates(reader, op, query)
             if not self._hides(document, now) and (not op.filter or admits(json.loads(document.value)))
         )
-        return list(islice(found, op.offset, op.offset + op.limit))
+        return list(islice(found, min(op.offset, _MOST), min(op.offset + op.limit, _MOST)))
 
     def _candidates(
         self, reader: DocumentReader, op: SearchOp, query: Vector | None
@@ -232,7 +250,7 @@ class VectormemStore(BaseStore):
         if self._embedding is None or query is None or not query.any():
             return ((document, None) for document in reader.newest(op.namespace_prefix))
         kind = VectorKind(self._embedding.id, len(query))
-        nearest = reader.nearest(op.namespace_prefix, kind, query, first=max(1, op.offset + op.limit))
+        nearest = reader.nearest(op.namespace_prefix, kind, query, first=min(max(1, op.offset + op.limit), _MOST))
         return chain(nearest, ((document, None) for document in reader.without_vector(op.namespace_prefix, kind)))
 
     def _hides(self, document: Document, now: int) -> bool:

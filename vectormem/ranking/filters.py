@@ -13,8 +13,10 @@ def compile_filter(filter: Mapping[str, Any] | None) -> Predicate:
 
     A value stands for itself, an object for one that has at least these fields, and an object of operators
     ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin) for what they say. Numbers are ordered among numbers and
-    strings among strings, nothing else. Raises MemoryInvalidError for an operator that is not known.
+    strings among strings, nothing else. Raises MemoryInvalidError for what is no filter.
     """
+    if filter is not None and not isinstance(filter, Mapping):
+        raise MemoryInvalidError(f"a filter must be an object of fields, not {filter!r}")
     wanted = dict(filter or {})
     _check(wanted, operators=False)
     return lambda value: all(_matches(value.get(field), condition) for field, condition in wanted.items())

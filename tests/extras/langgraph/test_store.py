@@ -99,6 +99,8 @@ def test_of_two_writes_under_one_key_the_last_counts(store):
         SearchOp(("a",), offset=-1),
         SearchOp(("a",), limit=True),
         SearchOp(("a",), filter={"n": {"$xor": 1}}),
+        SearchOp(("a",), filter=["n"]),
+        SearchOp(("a",), query=7),
         ListNamespacesOp(limit=-1),
         ListNamespacesOp(match_conditions=(MatchCondition("middle", ("a",)),)),
         "no operation",
@@ -202,6 +204,44 @@ def test_vectors_of_another_model_are_not_compared_and_nothing_is_lost(tmp_path)
         store.put(("a",), "new", {"text": "black coffee"})
         found = store.search(("a",), query="green tea")
         assert [(item.key, item.score is None) for item in found] == [("new", False), ("old", True)]
+
+
+def test_reindexing_embeds_what_has_no_vectors_of_the_model_and_leaves_what_is_not_to_be_indexed(tmp_path):
+    with VectormemStore(tmp_path / "m.db", index={**INDEX, "fields": ["text"]}) as store:
+        for number in range(100):
+            store.put(("a",), f"k{number}", {"text": f"green tea {number}"})
+        store.put(("a",), "plain", {"text": "green tea"}, index=False)
+        store.put(("a",), "other", {"text": "green tea", "title": "red wine"}, index=["title"])
+        before = [(item.key, item.updated_at) for item in store.search(("a",), limit=200)]
+    with VectormemStore(tmp_path / "m.db", index={"embed": HashEmbedder(32), "dims": 32, "fields": ["text"]}) as store:
+        told = []
+        assert store.reindex(on_progress=lambda done, total: told.append((done, total))) == 101
+        assert told == [(96, 101), (101, 101)]
+        assert store.reindex() == 0
+        assert [(item.key, item.updated_at) for item in store.search(("a",), limit=200)] == before
+        found = store.search(("a",), query="red wine", limit=200)
+        assert (found[0].key, round(found[0].score, 3)) == ("other", 1)
+        assert [item.key for item in found if item.score is None] == ["plain"]
+
+
+def test_without_an_index_there_is_nothing_to_embed_with(tmp_path):
+    with VectormemStore(tmp_path / "m.db") as store, pytest.raises(MemoryInvalidError, match="no index"):
+        store.reindex()
+
+
+@pytest.mark.parametrize("limit", [10**9, 10**30])
+def test_a_limit_beyond_all_items_gives_all(store, limit):
+    for key in "abc":
+        store.put(("a",), key, {"text": "tea"})
+    assert len(store.search(("a",), limit=limit)) == len(store.search(("a",), query="tea", limit=limit)) == 3
+    assert store.search(("a",), query="tea", limit=1, offset=limit) == []
+    assert len(store.list_namespaces(limit=limit)) == 1
+
+
+@pytest.mark.parametrize("query", ["", "  ", "!?", "tea \ud83d"], ids=ascii)
+def test_any_text_is_a_query(store, query):
+    store.put(("a",), "k", {"text": "tea"})
+    assert keys(store.search(("a",), query=query)) == ["k"]
 
 
 def test_an_item_is_over_when_its_time_is(store, clock):

@@ -143,6 +143,25 @@ def test_a_model_that_fails_stores_nothing(tmp_path):
     store.close()
 
 
+def test_reindexing_gives_documents_vectors_of_another_model(tmp_path):
+    with SqliteStore(tmp_path / "m.db") as store:
+        filled(VectormemVectorStore(store, HashEmbedder(256)))
+        again = VectormemVectorStore(store, HashEmbedder(32))
+        assert again.similarity_search("black coffee") == []
+        assert (again.reindex(), again.reindex()) == (4, 0)
+        assert ids(again.similarity_search("black coffee", k=1)) == ["c"]
+
+
+@pytest.mark.parametrize("query", [None, 7, ["tea"]], ids=str)
+def test_a_query_is_a_text(vectors, query):
+    with pytest.raises(MemoryInvalidError, match="query must be a string"):
+        vectors.similarity_search(query)
+
+
+def test_a_query_of_nothing_finds_nothing(vectors):
+    assert filled(vectors).similarity_search("") == []
+
+
 def test_models_of_one_class_are_told_apart_by_their_names():
     class Named(DeterministicFakeEmbedding):
         model: str

@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS documents (
     updated_at INTEGER NOT NULL,
     ttl INTEGER,                  -- microseconds
     expires_at INTEGER,
+    indexed TEXT,                 -- what of the value has vectors, as whoever stored it says
     UNIQUE (space_id, key)
 );
 CREATE INDEX IF NOT EXISTS documents_in_order ON documents(space_id, seq);
@@ -54,7 +55,7 @@ CREATE TABLE IF NOT EXISTS document_changes (
 ) WITHOUT ROWID;
 """
 
-COLUMNS = "d.seq, s.path, d.key, d.value, d.created_at, d.updated_at, d.ttl, d.expires_at"
+COLUMNS = "d.seq, s.path, d.key, d.value, d.created_at, d.updated_at, d.ttl, d.expires_at, d.indexed"
 _OF_VECTORS = (
     f"SELECT v.seq, {COLUMNS} FROM document_vectors AS v CROSS JOIN documents AS d ON d.seq=v.document"
     " CROSS JOIN document_spaces AS s ON s.id=d.space_id WHERE v.key_id=?"
@@ -74,6 +75,7 @@ class Document(NamedTuple):
     updated_at: int
     ttl: int | None
     expires_at: int | None
+    indexed: str | None
 
 
 class Draft(NamedTuple):
@@ -83,6 +85,7 @@ class Draft(NamedTuple):
     value: str
     now: int
     ttl: int | None
+    indexed: str | None = None
 
 
 class Space:
@@ -140,22 +143,23 @@ class Space:
             self.delete(old)
         end = None if draft.ttl is None else draft.now + draft.ttl
         seq = self._all(
-            "INSERT INTO documents(space_id, key, value, created_at, updated_at, ttl, expires_at)"
-            " VALUES(?,?,?,?,?,?,?) RETURNING seq",
-            *(self.key_id, draft.key, draft.value, created_at, draft.now, draft.ttl, end),
+            "INSERT INTO documents(space_id, key, value, created_at, updated_at, ttl, expires_at, indexed)"
+            " VALUES(?,?,?,?,?,?,?,?) RETURNING seq",
+            *(self.key_id, draft.key, draft.value, created_at, draft.now, draft.ttl, end, draft.indexed),
         )[0][0]
         if len(vectors):
             self._write_vectors(seq, embedder, vectors)
 
+    def set_vectors(self, document: Document, embedder: str, vectors: Matrix) -> None:
+        """Give a document other vectors; it stays where it is in the order."""
+        self._change()
+        self._delete_vectors(document)
+        self._write_vectors(document.seq, embedder, vectors)
+
     def delete(self, document: Document) -> None:
         """Delete a document and its vectors."""
         self._change()
-        gone = self._all("DELETE FROM document_vectors WHERE document=? RETURNING seq", document.seq)
-        self._vectors -= len(gone)
-        self.connection.executemany(
-            "INSERT INTO document_changes(key_id, version, seq) VALUES(?,?,?)",
-            ((self.key_id, self._version + 1, seq) for (seq,) in gone),
-        )
+        self._delete_vectors(document)
         self._all("DELETE FROM documents WHERE seq=?", document.seq)
 
     def finish(self) -> None:
@@ -180,6 +184,14 @@ class Space:
         if not self.key_id:
             sql = "INSERT INTO document_spaces(path, vectors, last_seq, version, log_start) VALUES(?,0,0,0,0)"
             self.key_id = self._all(f"{sql} RETURNING id", self.path)[0][0]
+
+    def _delete_vectors(self, document: Document) -> None:
+        gone = self._all("DELETE FROM document_vectors WHERE document=? RETURNING seq", document.seq)
+        self._vectors -= len(gone)
+        self.connection.executemany(
+            "INSERT INTO document_changes(key_id, version, seq) VALUES(?,?,?)",
+            ((self.key_id, self._version + 1, seq) for (seq,) in gone),
+        )
 
     def _write_vectors(self, document: int, embedder: str, vectors: Matrix) -> None:
         self._all("INSERT OR IGNORE INTO memory_embedders(name) VALUES(?)", embedder)

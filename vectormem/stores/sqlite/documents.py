@@ -57,7 +57,7 @@ class Documents:
             return result
 
         self._ensure_tables()
-        return self._store.write(apply)
+        return self._search.write(apply)
 
     def _ensure_tables(self) -> None:
         if not self._has_tables:
@@ -157,6 +157,14 @@ class DocumentWriter(DocumentReader):
     def put(self, path: Path, draft: Draft, embedder: str, vectors: Matrix) -> None:
         """Store a document with its unit vectors, in place of one under the same key."""
         self._space(self._encode(path)).put(draft, embedder, vectors)
+
+    def set_vectors(self, document: Document, embedder: str, vectors: Matrix) -> bool:
+        """Give a document other vectors; return False where it is not there any more as it was read."""
+        space = self._space(document.path)
+        is_there = space.get(document.key) == document
+        if is_there:
+            space.set_vectors(document, embedder, vectors)
+        return is_there
 
     def delete(self, path: Path, key: str) -> bool:
         """Delete a document; return False where there is none."""

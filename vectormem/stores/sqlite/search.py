@@ -73,16 +73,23 @@ class KeySearch:
 
     def read(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)`, on one state of the file that no index in memory is ahead of. It blocks."""
+        return self._retried(lambda: self._store.read(work))
+
+    def write(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Return `work(connection)` in one write transaction, where searches come before changes. It blocks."""
+        return self._retried(lambda: self._store.write(work))
+
+    def _retried(self, transaction: Callable[[], T]) -> T:
         name: Name | None = None
         for _ in range(_MOST_REREADS):
             try:
-                return self._store.read(work)
+                return transaction()
             except _BehindError as error:
                 name = error.name
         assert name is not None
         with self._store.cache.use(*name) as entry:
             entry.set(None)  # the file itself went back, to a copy that was put in its place
-        return self._store.read(work)
+        return transaction()
 
     def nearest(
         self, key: SearchedKey, vectors: SqlVectors, wanted: Wanted, *, inline: bool = False
