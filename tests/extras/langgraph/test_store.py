@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from langchain.agents import create_agent
@@ -11,37 +11,9 @@ from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp,
 
 from embedders import HashEmbedder
 from tests.extras.langgraph.models import RUNS, model, say
+from tests.extras.langgraph.stores import INDEX, keys
 from vectormem import EmbeddingError, MemoryInvalidError, SqliteStore, StorageFailedError
 from vectormem.adapters.langgraph_store import VectormemStore
-
-INDEX = {"embed": HashEmbedder(256), "dims": 256}
-
-
-class Clock:
-    def __init__(self):
-        self.now = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self):
-        return self.now
-
-    def after(self, **time):
-        self.now += timedelta(**time)
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture(params=[":memory:", "a file"])
-def store(request, tmp_path, clock):
-    path = request.param if request.param == ":memory:" else tmp_path / "m.db"
-    with VectormemStore(path, index=INDEX, clock=clock) as store:
-        yield store
-
-
-def keys(found):
-    return [item.key for item in found]
 
 
 def test_equal_texts_under_different_keys_are_kept(store):
@@ -242,49 +214,6 @@ def test_a_limit_beyond_all_items_gives_all(store, limit):
 def test_any_text_is_a_query(store, query):
     store.put(("a",), "k", {"text": "tea"})
     assert keys(store.search(("a",), query=query)) == ["k"]
-
-
-def test_an_item_is_over_when_its_time_is(store, clock):
-    store.put(("a",), "short", {"text": "tea"}, ttl=1)
-    store.put(("b",), "long", {"text": "tea"}, ttl=10)
-    clock.after(seconds=59)
-    assert store.get(("a",), "short", refresh_ttl=False) is not None
-    clock.after(seconds=1)
-    assert store.get(("a",), "short") is None
-    assert keys(store.search((), refresh_ttl=False)) == ["long"]
-    assert keys(store.search((), query="tea", refresh_ttl=False)) == ["long"]
-    assert store.list_namespaces() == [("b",)]
-    assert (store.sweep_ttl(), store.sweep_ttl()) == (1, 0)
-
-
-def test_reading_an_item_lets_its_time_begin_anew(store, clock):
-    for key in ("got", "found", "left"):
-        store.put(("a",), key, {"key": key}, ttl=1)
-    clock.after(seconds=50)
-    store.get(("a",), "got")
-    store.search(("a",), filter={"key": "found"})
-    clock.after(seconds=20)
-    assert sorted(keys(store.search(("a",)))) == ["found", "got"]
-
-
-def test_the_configuration_gives_a_time_to_what_has_none(tmp_path, clock):
-    ttl = {"default_ttl": 1, "refresh_on_read": False}
-    with VectormemStore(tmp_path / "m.db", ttl=ttl, clock=clock) as store:
-        store.put(("a",), "k", {})
-        store.put(("a",), "for ever", {}, ttl=None)
-        clock.after(seconds=40)
-        store.get(("a",), "k")
-        clock.after(seconds=40)
-        assert keys(store.search(("a",))) == ["for ever"]
-
-
-def test_what_is_over_is_read_where_the_configuration_asks_for_it_until_a_write(tmp_path, clock):
-    with VectormemStore(tmp_path / "m.db", ttl={"omit_expired": False}, clock=clock) as store:
-        store.put(("a",), "k", {}, ttl=1)
-        clock.after(minutes=2)
-        assert store.get(("a",), "k", refresh_ttl=False) is not None
-        store.put(("b",), "k", {})
-        assert store.get(("a",), "k") is None
 
 
 def test_a_store_works_in_two_event_loops_and_in_threads(store):
