@@ -1,5 +1,8 @@
 """Documents under paths, with vectors, in a SQLite file: compared with plain lists and exact products."""
 
+from contextlib import closing, suppress
+
+import apsw
 import numpy as np
 import pytest
 
@@ -200,6 +203,22 @@ def test_an_older_copy_of_the_file_put_in_its_place_is_searched_as_it_is(tmp_pat
 
         assert documents.change(search_and_change) == ["k"]
         assert sorted(key for key, _ in nearest(documents, x)) == ["k", "new"]
+
+
+def test_a_reading_that_stops_half_way_leaves_no_transaction_open(tmp_path):
+    """thedotmack/claude-mem#1836"""
+    with SqliteStore(tmp_path / "m.db") as store:
+        documents = Documents(store, "root")
+        for number in range(50):
+            put(documents, ("a", str(number % 3)), str(number), vectors=[np.eye(8)[0]])
+        documents.read(lambda reader: next(reader.newest(())))
+        documents.read(lambda reader: next(reader.nearest((), KIND, np.eye(8, dtype=np.float32)[0], first=3)))
+        with suppress(ZeroDivisionError):
+            documents.read(lambda reader: [1 / 0 for _ in reader.newest(())])
+        put(documents, ("a",), "last")
+        with closing(apsw.Connection(str(tmp_path / "m.db"))) as other:
+            other.execute("SELECT count(*) FROM documents").fetchall()
+            assert other.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE) == (0, 0)
 
 
 def test_memory_and_documents_share_a_file_and_an_embedder(store, documents):

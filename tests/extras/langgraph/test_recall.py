@@ -88,6 +88,15 @@ def test_neither_messages_nor_output_hold_the_block(name):
     assert [message.text for message in given["messages"]] == ["hi", "ok"]
 
 
+def test_checkpoints_of_the_middle_of_a_run_hold_what_was_recalled_unless_only_its_end_is_stored(run):
+    saver, one = InMemorySaver(), None
+    for name, options in (("every step", {}), ("the end", {"durability": "exit"})):
+        one = agent(model("ok"), slot("The user likes tea."), checkpointer=saver)
+        run(one, say(), thread(name), **options)
+    held = {name: any("tea" in str(found) for found in saver.list(thread(name))) for name in ("every step", "the end")}
+    assert held == {"every step": True, "the end": False}
+
+
 @pytest.mark.parametrize("mode", ["values", "updates"])
 def test_a_stream_of_messages_alone_shows_nothing_recalled(mode):
     one = agent(model("ok"), slot("The user likes tea."))
