@@ -51,7 +51,7 @@ class _InThread(LangChainEmbedder):
         return self.embeddings.embed_documents(list(texts))
 
 
-class Embedding:
+class AnyEmbedder:
     """An embedder or an embedding model of LangChain, called with and without an event loop.
 
     Both calls return unit vectors, float32 of shape (len(texts), dimensions), and raise EmbeddingError where

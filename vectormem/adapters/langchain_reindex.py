@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 
-from vectormem.adapters.langchain_embedder import Embedding
+from vectormem.adapters.langchain_embedder import AnyEmbedder
 from vectormem.index.array import Matrix
 from vectormem.stores.rows import VectorKind
 from vectormem.stores.sqlite.document_space import Document, Path
@@ -17,7 +17,7 @@ _AT_ONCE = 96
 def reindex(
     documents: Documents,
     prefix: Path,
-    embedding: Embedding,
+    embedding: AnyEmbedder,
     texts_of: Callable[[Document], Sequence[str]],
     on_progress: Callable[[int, int], object] | None = None,
 ) -> int:

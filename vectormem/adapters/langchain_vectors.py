@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from embedders import Embedder
-from vectormem.adapters.langchain_embedder import Embedding
+from vectormem.adapters.langchain_embedder import AnyEmbedder
 from vectormem.adapters.langchain_reindex import reindex
 from vectormem.adapters.missing import missing_extra
 from vectormem.canonical import check_storable, encode_object
@@ -69,7 +69,7 @@ class VectormemVectorStore(VectorStore):
         self._documents = Documents(self._store, _ROOT)
         self._path = (check_storable(collection, "collection"),)
         self._embeddings = embedding if isinstance(embedding, Embeddings) else None
-        self._embedding = Embedding(embedding, id=embedder_id)
+        self._embedding = AnyEmbedder(embedding, id=embedder_id)
 
     @property
     def embeddings(self) -> Embeddings | None:

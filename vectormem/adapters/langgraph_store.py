@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from vectormem.adapters.langchain_embedder import Embedding
+from vectormem.adapters.langchain_embedder import AnyEmbedder
 from vectormem.adapters.langchain_reindex import reindex
 from vectormem.adapters.langgraph_ops import check_op, draft_of, item_of, namespaces
 from vectormem.adapters.missing import missing_extra
@@ -93,10 +93,10 @@ class VectormemStore(BaseStore):
         self.index_config = index.copy() if index else None
         self.ttl_config = ttl
         self._shows_expired = bool(ttl) and ttl.get("omit_expired") is False  # type: ignore[union-attr]
-        self._embedding: Embedding | None = None
+        self._embedding: AnyEmbedder | None = None
         self._fields: list[str | list[str]] = []
         if index:
-            self._embedding = Embedding(index["embed"], id=embedder_id, dimensions=index.get("dims"))
+            self._embedding = AnyEmbedder(index["embed"], id=embedder_id, dimensions=index.get("dims"))
             self._fields = _tokenized(index.get("fields") or ["$"])
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:

@@ -162,6 +162,37 @@ def test_an_embedder_that_fails_stores_nothing(tmp_path):
         assert store.search(()) == []
 
 
+def test_an_async_function_embeds_in_async_calls_alone(tmp_path):
+    async def embed(texts):
+        return [[1.0, 0.0, 0.0] for _ in texts]
+
+    with VectormemStore(tmp_path / "m.db", index={"embed": embed, "dims": 3}) as store:
+        asyncio.run(store.aput(("a",), "k", {"text": "tea"}))
+        with pytest.raises(EmbeddingError, match="async"):
+            store.search(("a",), query="tea")
+        assert asyncio.run(store.asearch(("a",), query="tea"))[0].score == 1
+
+
+def test_a_put_that_is_cancelled_while_it_embeds_stores_nothing(tmp_path):
+    async def put_and_cancel():
+        started = asyncio.Event()
+
+        async def embed(texts):
+            started.set()
+            await asyncio.Event().wait()
+
+        with VectormemStore(tmp_path / "m.db", index={"embed": embed, "dims": 3}) as store:
+            put = asyncio.create_task(store.aput(("a",), "k", {"text": "tea"}))
+            await started.wait()
+            put.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await put
+            await store.aput(("a",), "other", {"text": "tea"}, index=False)
+            return keys(await store.asearch(("a",)))
+
+    assert asyncio.run(put_and_cancel()) == ["other"]
+
+
 def test_vectors_of_another_length_than_the_index_says_are_refused(tmp_path):
     with VectormemStore(tmp_path / "m.db", index={**INDEX, "dims": 257}) as store:
         with pytest.raises(EmbeddingError, match="256 dimensions, not of 257"):
