@@ -102,30 +102,18 @@ class VectormemStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in one transaction; return their results in order."""
         batch = self._checked(ops)
-        vectors = _Vectors({}, {})
-        if self._embedding is not None:
-            texts = _unique(batch.texts)
-            vectors = _paired(
-                texts,
-                self._embedding.embed(texts, "document") if texts else _NO_VECTORS,
-                batch.queries,
-                self._embedding.embed(batch.queries, "query") if batch.queries else _NO_VECTORS,
-            )
-        return self._run(batch, vectors)
+        texts, model = _unique(batch.texts), self._embedding
+        documents = model.embed(texts, "document") if model and texts else _NO_VECTORS
+        queries = model.embed(batch.queries, "query") if model and batch.queries else _NO_VECTORS
+        return self._run(batch, _vectors(texts, documents, batch.queries, queries))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in one transaction, without blocking the event loop."""
         batch = self._checked(ops)
-        vectors = _Vectors({}, {})
-        if self._embedding is not None:
-            texts = _unique(batch.texts)
-            vectors = _paired(
-                texts,
-                await self._embedding.aembed(texts, "document") if texts else _NO_VECTORS,
-                batch.queries,
-                await self._embedding.aembed(batch.queries, "query") if batch.queries else _NO_VECTORS,
-            )
-        return await run_in_thread(self._run, batch, vectors)
+        texts, model = _unique(batch.texts), self._embedding
+        documents = await model.aembed(texts, "document") if model and texts else _NO_VECTORS
+        queries = await model.aembed(batch.queries, "query") if model and batch.queries else _NO_VECTORS
+        return await run_in_thread(self._run, batch, _vectors(texts, documents, batch.queries, queries))
 
     def sweep_ttl(self) -> int:
         """Delete the items whose time is over; return how many there were. Every write does so too."""
@@ -276,5 +264,6 @@ def _unique(texts: dict[int, list[str]]) -> list[str]:
     return list(dict.fromkeys(text for of_one in texts.values() for text in of_one))
 
 
-def _paired(texts: list[str], vectors: Matrix, queries: list[str], query_vectors: Matrix) -> _Vectors:
-    return _Vectors(dict(zip(texts, vectors, strict=True)), dict(zip(queries, query_vectors, strict=True)))
+def _vectors(texts: list[str], documents: Matrix, queries: list[str], of_queries: Matrix) -> _Vectors:
+    """Pair texts and queries with their vectors; where there is no model, there are none."""
+    return _Vectors(dict(zip(texts, documents, strict=True)), dict(zip(queries, of_queries, strict=False)))
