@@ -4,8 +4,6 @@ python examples/langgraph_agent.py                                  # offline, w
 python examples/langgraph_agent.py --model openai:gpt-5             # with a real one
 """
 
-# ruff: noqa: INP001, T201
-
 import argparse
 import tempfile
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ from vectormem import (
     blocking,
     define_memory,
 )
-from vectormem.sync import run_blocking
+from vectormem.sync import wait_for
 
 
 class Custom:
@@ -282,7 +282,7 @@ def test_the_context_manager_closes(tmp_path):
 
 def test_any_coroutine_can_be_run_from_a_thread_in_which_a_loop_runs():
     async def inside():
-        return run_blocking(asyncio.sleep(0, result="done"))
+        return wait_for(asyncio.sleep(0, result="done"))
 
     assert asyncio.run(inside()) == "done"
 
@@ -292,4 +292,4 @@ def test_what_a_coroutine_raises_reaches_the_caller():
         raise KeyError("x")
 
     with pytest.raises(KeyError, match="x"):
-        run_blocking(fail())
+        wait_for(fail())

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from vectormem.slots.run import MemoryRun
     from vectormem.slots.scope import MemoryContext, Scope
     from vectormem.slots.tools import MemoryTool
+    from vectormem.stores.redis import RedisKV
     from vectormem.stores.sqlite.store import SqliteStore
     from vectormem.sync import blocking
 
@@ -56,6 +57,7 @@ __all__ = [
     "MigrationResult",
     "MissingExtraError",
     "Recall",
+    "RedisKV",
     "Scope",
     "SqliteMemory",
     "SqliteStore",
@@ -117,6 +119,7 @@ _HOMES = {
         "Scope",
     ),
     "vectormem.slots.tools": ("MemoryTool",),
+    "vectormem.stores.redis": ("RedisKV",),
     "vectormem.stores.sqlite.store": ("SqliteStore",),
     "vectormem.sync": ("blocking",),
 }

@@ -42,6 +42,13 @@ def check_positive(value: object, name: str) -> int:
     return min(value, _LARGEST_LIMIT)
 
 
+def check_seconds(value: object, name: str) -> float:
+    """Return a time in seconds, more than 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise MemoryInvalidError(f"{name} must be a number of seconds above 0, not {value!r}")
+    return float(value)
+
+
 def check_limit(limit: object) -> int | None:
     """Return a limit of results; None means all."""
     return None if limit is None else check_positive(limit, "limit")

@@ -58,8 +58,8 @@ class _LoopThread(ForkAware):
 _loop_thread = _LoopThread()
 
 
-def run_blocking(coroutine: Coroutine[Any, Any, R]) -> R:
-    """Run a coroutine to its end in the event loop of `blocking`, from any thread but that loop's own."""
+def wait_for(coroutine: Coroutine[Any, Any, R]) -> R:
+    """Run a coroutine to its end where `blocking` runs its verbs, and return its result."""
     return _loop_thread.run(coroutine)
 
 

@@ -12,6 +12,7 @@ from tests.cli.conftest import KEY, command, in_process, in_terminal
 
 COMMANDS = (
     "demo",
+    "chat",
     "add",
     "list",
     "search",
@@ -23,6 +24,7 @@ COMMANDS = (
     "import",
     "doctor",
     "embedders",
+    "mcp",
 )
 
 

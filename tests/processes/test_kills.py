@@ -24,8 +24,8 @@ def kill_after(worker, adds):
     release(worker)
     stored = [int(worker.stdout.readline()) for _ in range(adds)]
     worker.send_signal(signal.SIGKILL)
-    with worker:
-        rest = worker.stdout.read()  # communicate() would pass over what is in the buffer already
+    rest = worker.stdout.read()  # communicate() would pass over what has been read ahead
+    worker.communicate()
     return stored + [int(line) for line in rest.split("\n")[:-1] if line]
 
 

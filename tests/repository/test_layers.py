@@ -17,6 +17,7 @@ LAYERS = (
     ("sync",),
     ("testing",),
     ("adapters",),
+    ("mcp_server",),
     ("cli",),
     ("__main__",),
 )

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 FRAMEWORKS = ("agents", "autogen", "crewai", "haystack", "langchain", "langgraph", "llama_index", "mcp", "pydantic_ai")
-MODELS = ("faiss", "model2vec", "openai", "sentence_transformers", "torch", "transformers")
+MODELS = ("anthropic", "faiss", "model2vec", "openai", "sentence_transformers", "torch", "transformers")
 DATABASES = ("psycopg", "redis", "sqlite_vec")
 TOOLS = ("hypothesis", "pandas", "pytest", "rich", "scipy", "typer")
 HEAVY = (*FRAMEWORKS, *MODELS, *DATABASES, *TOOLS)

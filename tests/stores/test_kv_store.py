@@ -8,66 +8,8 @@ import threading
 import pytest
 
 from tests.conftest import DictKV, in_forked_child, texts_of
+from tests.stores.kv_stores import FailingKV, PlainKV, StoppingKV
 from vectormem import KVMemory, MemoryInvalidError, StorageFailedError, blocking
-
-
-class FailingKV(DictKV):
-    """Fails in the calls that `failing` names."""
-
-    def __init__(self, *failing):
-        super().__init__()
-        self.failing = set(failing)
-
-    async def get(self, key):
-        self._fail("get")
-        return await super().get(key)
-
-    async def put(self, key, value):
-        self._fail("put")
-        await super().put(key, value)
-
-    async def delete(self, key):
-        self._fail("delete")
-        await super().delete(key)
-
-    async def list(self, *, prefix):
-        self._fail("list")
-        return await super().list(prefix=prefix)
-
-    def _fail(self, name):
-        if name in self.failing:
-            raise ConnectionError("the network is down")
-
-
-class PlainKV:
-    """Has nothing but the three calls."""
-
-    def __init__(self):
-        self.values = {}
-
-    async def get(self, key):
-        return self.values.get(key)
-
-    async def put(self, key, value):
-        self.values[key] = value
-
-    async def delete(self, key):
-        self.values.pop(key, None)
-
-
-class StoppingKV(DictKV):
-    """Stops in `put` until it is let go."""
-
-    def __init__(self):
-        super().__init__()
-        self.arrived = threading.Event()
-        self.go_on = threading.Event()
-
-    async def put(self, key, value):
-        self.arrived.set()
-        while not self.go_on.is_set():
-            await asyncio.sleep(0.001)
-        await super().put(key, value)
 
 
 def test_a_key_is_one_json_document_under_memory_slash_key():

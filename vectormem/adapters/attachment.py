@@ -29,7 +29,7 @@ class Attachment:
     `placement` says where the block stands: "system" (at the end of the instructions) or "user" (a part of
     its own in the user's role, so that stored text is not in the instruction channel). `chat` records the
     turns of each run; it and `tools`, which are offered beside those of the slots, may be functions of the
-    run's context. Raises MemoryInvalidError for another placement.
+    run's context. Raises MemoryInvalidError for another placement, and for what are no slots.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Attachment:
     ) -> None:
         if placement not in ("system", "user"):
             raise MemoryInvalidError(f'placement must be "system" or "user", not {placement!r}')
-        self.slots = tuple(slots)
+        self.slots = _checked_slots(slots)
         self.placement = placement
         self.chat = chat
         self.tools = tools
@@ -58,24 +58,24 @@ class AttachedRun:
         self.run = run
         self.context = context
         self.tools = [*run.tools, *_of(attachment.tools, context)]
-        self._placement = attachment.placement
+        self.placement = attachment.placement
         self._chat: ChatStorage | None = _of(attachment.chat, context)
         self._conversation_id = context.session_id or new_uuid()
         _check_names(self.tools)
 
     async def system_prompt(self, instructions: str | None, last_input: str | None = None) -> str:
         """Return the instructions, with the block at their end where that is its place."""
-        if self._placement == "system":
+        if self.placement == "system":
             return await self.run.system_prompt(instructions, last_input)
         return instructions or ""
 
     async def system_part(self, last_input: str | None = None) -> str:
         """Return the block for frameworks that join the instructions themselves; "" where its place is another."""
-        return await self.run.block(last_input) if self._placement == "system" else ""
+        return await self.run.block(last_input) if self.placement == "system" else ""
 
     async def user_part(self, last_input: str | None = None) -> str:
         """Return the block, marked as stored data, where its place is the user's role; "" else, or without items."""
-        block = await self.run.block(last_input) if self._placement == "user" else ""
+        block = await self.run.block(last_input) if self.placement == "user" else ""
         return _FRAME + block if block else ""
 
     async def record(self, turns: Iterable[tuple[str, str]]) -> None:
@@ -108,6 +108,12 @@ async def answer(tool: MemoryTool, arguments: Mapping[str, Any] | str) -> Answer
 
 def _of(given: Any, context: MemoryContext) -> Any:
     return given(context) if callable(given) else given
+
+
+def _checked_slots(slots: object) -> tuple[MemorySlot, ...]:
+    if not isinstance(slots, Sequence) or not all(isinstance(slot, MemorySlot) for slot in slots):
+        raise MemoryInvalidError(f"slots must be a sequence of slots made by define_memory, not {slots!r}")
+    return tuple(slots)
 
 
 def _check_names(tools: Sequence[MemoryTool]) -> None:

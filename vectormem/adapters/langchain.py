@@ -19,7 +19,7 @@ from vectormem.errors import MemoryInvalidError
 from vectormem.slots.define import MemorySlot
 from vectormem.slots.scope import MemoryContext
 from vectormem.slots.tools import MemoryTool
-from vectormem.sync import run_blocking
+from vectormem.sync import wait_for
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState
@@ -66,27 +66,27 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         self._context = context or default_context
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
-        return run_blocking(_recall(self._start(runtime), state))
+        return wait_for(_recall(self._start(runtime), state))
 
     async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         return await _recall(self._start(runtime), state)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        return handler(run_blocking(_remembering(request, *self._runs(request))))
+        return handler(wait_for(_remembering(request, *self._runs(request))))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         return await handler(await _remembering(request, *self._runs(request)))
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         tool = self._tool(request)
-        return run_blocking(tool_message(tool, request.tool_call)) if tool else handler(request)
+        return wait_for(tool_message(tool, request.tool_call)) if tool else handler(request)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         tool = self._tool(request)
         return await (tool_message(tool, request.tool_call) if tool else handler(request))
 
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
-        run_blocking(self._start(runtime).record(turns_of(state["messages"])))
+        wait_for(self._start(runtime).record(turns_of(state["messages"])))
         return {"recalled_memory": None}
 
     async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any]:

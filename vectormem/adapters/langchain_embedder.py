@@ -10,7 +10,7 @@ from vectormem.concurrency import run_in_thread
 from vectormem.embedding import check_embedder, embed
 from vectormem.errors import EmbeddingError
 from vectormem.index.array import Matrix
-from vectormem.sync import run_blocking
+from vectormem.sync import wait_for
 
 try:
     from langchain_core.embeddings import Embeddings
@@ -71,7 +71,7 @@ class AnyEmbedder:
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Matrix:
         """Embed, and wait for it."""
-        return self._checked(run_blocking(embed(self._blocking_embedder, texts, kind=kind)))
+        return self._checked(wait_for(embed(self._blocking_embedder, texts, kind=kind)))
 
     async def aembed(self, texts: Sequence[str], kind: Kind) -> Matrix:
         """Embed without blocking the event loop."""

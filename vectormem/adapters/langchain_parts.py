@@ -6,7 +6,7 @@ from typing import Any
 from vectormem.adapters.attachment import AttachedRun, answer
 from vectormem.adapters.missing import missing_extra
 from vectormem.slots.tools import MemoryTool
-from vectormem.sync import run_blocking
+from vectormem.sync import wait_for
 
 try:
     from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
@@ -59,7 +59,7 @@ def as_tool(tool: MemoryTool) -> BaseTool:
         description=tool.description,
         args_schema=tool.input_schema,
         metadata=dict(tool.annotations),
-        func=lambda **arguments: run_blocking(call(**arguments)),
+        func=lambda **arguments: wait_for(call(**arguments)),
         coroutine=call,
     )
 

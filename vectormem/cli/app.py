@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from vectormem.cli.chat import chat
 from vectormem.cli.database import keys, reindex, stats
 from vectormem.cli.demo import demo
 from vectormem.cli.doctor import doctor
@@ -13,6 +14,7 @@ from vectormem.cli.exporting import export
 from vectormem.cli.forget import forget
 from vectormem.cli.importing import import_items
 from vectormem.cli.items import add, list_items, search
+from vectormem.cli.mcp import mcp
 from vectormem.cli.output import reported
 
 app = typer.Typer(
@@ -47,6 +49,7 @@ def root(
 
 for _name, _command in (
     ("demo", demo),
+    ("chat", chat),
     ("add", add),
     ("list", list_items),
     ("search", search),
@@ -58,6 +61,7 @@ for _name, _command in (
     ("import", import_items),
     ("doctor", doctor),
     ("embedders", embedders),
+    ("mcp", mcp),
 ):
     app.command(_name)(reported(_command))
 

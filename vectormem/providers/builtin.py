@@ -39,12 +39,15 @@ class FileMemory(BuiltinProvider):
 class KVMemory(BuiltinProvider):
     """Items in a key-value store, found by words; `kv` has async `get`, `put` and `delete` of strings.
 
-    `kv` may be a function that returns the store, called at each use. One object keeps every item;
-    of two processes that write one key at once, the last one wins.
+    `kv` may be a function that returns the store, called at each use. One object keeps every item. Several
+    processes do where the store has `compare_and_set`, as `RedisKV` has; else, of two that write one key
+    at once, the last one wins. A call that takes more than `timeout` seconds fails (None: no bound).
     """
 
-    def __init__(self, kv: Binding, *, max_items: int | None = 1000, **origin: Unpack[Origin]) -> None:
-        super().__init__(KVStore(kv), max_items=max_items, **origin)
+    def __init__(
+        self, kv: Binding, *, max_items: int | None = 1000, timeout: float | None = 10, **origin: Unpack[Origin]
+    ) -> None:
+        super().__init__(KVStore(kv, timeout=timeout), max_items=max_items, **origin)
 
 
 class SqliteMemory(BuiltinProvider):

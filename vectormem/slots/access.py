@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pydantic import JsonValue
 
 from vectormem.canonical import field_values
-from vectormem.errors import StorageFailedError, VectorMemError
+from vectormem.errors import MemoryInvalidError, StorageFailedError, VectorMemError
 from vectormem.items import MemoryItem
 from vectormem.providers.base import BuiltinProvider
 from vectormem.providers.protocol import MemoryProvider, UpsertProvider
@@ -31,6 +31,17 @@ async def remember_item(
         if isinstance(slot.provider, BuiltinProvider):
             return await slot.provider.upsert_matching(key, text, metadata=metadata, fields=slot.item_key)
         return await _replace(slot.provider, key, text, metadata, slot.item_key)
+
+
+async def put_item(
+    slot: MemorySlot, key: str, item_id: str, text: str, metadata: dict[str, JsonValue] | None
+) -> MemoryItem:
+    """Store an item under this id, in place of the one that has it. The provider must be able to upsert."""
+    with _translated(slot):
+        provider = slot.provider
+        if not isinstance(provider, UpsertProvider):
+            raise MemoryInvalidError(f"the provider of memory {slot.name!r} has no upsert")
+        return await provider.upsert(key, text, id=item_id, metadata=metadata)
 
 
 async def forget_item(slot: MemorySlot, key: str, item_id: str) -> bool:

@@ -1,0 +1,127 @@
+"""Anthropic's memory tool over memory slots: each item is a file, /memories/<slot>/<id>.md."""
+
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from vectormem.adapters.memory_files import MemoryFiles
+from vectormem.adapters.missing import missing_extra
+from vectormem.errors import VectorMemError
+from vectormem.slots.define import MemorySlot
+from vectormem.slots.scope import MemoryContext
+from vectormem.sync import wait_for
+
+try:
+    from anthropic.lib.tools import (
+        BetaAbstractMemoryTool,
+        BetaAsyncAbstractMemoryTool,
+        BetaFunctionToolResultType,
+        ToolError,
+    )
+    from anthropic.types.beta import (
+        BetaCacheControlEphemeralParam,
+        BetaMemoryTool20250818Command,
+        BetaMemoryTool20250818CreateCommand,
+        BetaMemoryTool20250818DeleteCommand,
+        BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818RenameCommand,
+        BetaMemoryTool20250818StrReplaceCommand,
+        BetaMemoryTool20250818ViewCommand,
+    )
+except ImportError as error:
+    raise missing_extra("anthropic", error) from error
+
+__all__ = ["AsyncSlotMemoryTool", "SlotMemoryTool"]
+
+
+class AsyncSlotMemoryTool(BetaAsyncAbstractMemoryTool):
+    """The memory tool for `AsyncAnthropic`, over the slots that have a scope key in this context.
+
+    `expose` of a slot says what the model may do: recall (view), remember (create, str_replace, insert,
+    rename) and forget (delete). What goes wrong is an error result for the model. Raises
+    MemoryInvalidError for slots with an item schema and for providers without `upsert`.
+    """
+
+    def __init__(
+        self,
+        slots: Sequence[MemorySlot],
+        context: MemoryContext | None = None,
+        *,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        super().__init__(cache_control=cache_control)
+        self._files = MemoryFiles(slots, context)
+
+    async def call(self, input: object) -> BetaFunctionToolResultType:
+        return await self.execute(_command(input))
+
+    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        return await _told(self._files.view(command.path, command.view_range))
+
+    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        return await _told(self._files.create(command.path, command.file_text))
+
+    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        return await _told(self._files.replace(command.path, command.old_str, command.new_str or ""))
+
+    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        return await _told(self._files.insert(command.path, command.insert_line, command.insert_text))
+
+    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        return await _told(self._files.delete(command.path))
+
+    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        return await _told(self._files.rename(command.old_path, command.new_path))
+
+
+class SlotMemoryTool(BetaAbstractMemoryTool):
+    """The memory tool for the blocking `Anthropic` client; all else is as in `AsyncSlotMemoryTool`."""
+
+    def __init__(
+        self,
+        slots: Sequence[MemorySlot],
+        context: MemoryContext | None = None,
+        *,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        super().__init__(cache_control=cache_control)
+        self._tool = AsyncSlotMemoryTool(slots, context)
+
+    def call(self, input: object) -> BetaFunctionToolResultType:
+        return wait_for(self._tool.call(input))
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        return wait_for(self._tool.view(command))
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        return wait_for(self._tool.create(command))
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        return wait_for(self._tool.str_replace(command))
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        return wait_for(self._tool.insert(command))
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        return wait_for(self._tool.delete(command))
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        return wait_for(self._tool.rename(command))
+
+
+async def _told(work: Coroutine[Any, Any, str]) -> str:
+    try:
+        return await work
+    except VectorMemError as error:
+        raise ToolError(str(error)) from error
+
+
+def _command(input: object) -> BetaMemoryTool20250818Command:
+    """Return what the model sent as a command; the SDK would take anything."""
+    try:
+        command: BetaMemoryTool20250818Command = TypeAdapter(BetaMemoryTool20250818Command).validate_python(input)
+    except ValidationError as error:
+        reasons = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise ToolError(f"this is no command of the memory tool: {reasons}") from error
+    return command
