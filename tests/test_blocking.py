@@ -25,6 +25,7 @@ from vectormem import (
     blocking,
     define_memory,
 )
+from vectormem.sync import wait_for
 
 
 class Custom:
@@ -277,3 +278,18 @@ def test_the_context_manager_closes(tmp_path):
         memory.add("k", "Tea.")
     with pytest.raises(StorageFailedError, match="closed"):
         memory.count("k")
+
+
+def test_any_coroutine_can_be_run_from_a_thread_in_which_a_loop_runs():
+    async def inside():
+        return wait_for(asyncio.sleep(0, result="done"))
+
+    assert asyncio.run(inside()) == "done"
+
+
+def test_what_a_coroutine_raises_reaches_the_caller():
+    async def fail():
+        raise KeyError("x")
+
+    with pytest.raises(KeyError, match="x"):
+        wait_for(fail())

@@ -43,15 +43,18 @@ def check_storable(text: str, what: str) -> str:
 
 def encode_metadata(metadata: Mapping[str, JsonValue] | None) -> str | None:
     """Check that `metadata` is plain JSON and return it as text; None stays None."""
-    if metadata is None:
-        return None
-    if not isinstance(metadata, Mapping):
-        raise MemoryInvalidError(f"metadata must be a mapping or None, not {type(metadata).__name__}")
-    _check_json(metadata, "metadata", 0)
+    return None if metadata is None else encode_object(metadata, "metadata")
+
+
+def encode_object(value: Mapping[str, JsonValue], what: str) -> str:
+    """Check that `value` is a plain JSON object and return it as text; errors call it `what`."""
+    if not isinstance(value, Mapping):
+        raise MemoryInvalidError(f"{what} must be a mapping or None, not {type(value).__name__}")
+    _check_json(value, what, 0)
     try:
-        return json.dumps(metadata, separators=(",", ":"), ensure_ascii=False, default=_plain)
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=_plain)
     except ValueError as error:
-        raise MemoryInvalidError(f"metadata cannot be written as JSON: {error}") from error
+        raise MemoryInvalidError(f"{what} cannot be written as JSON: {error}") from error
 
 
 def _check_json(value: object, where: str, depth: int) -> None:
@@ -84,7 +87,7 @@ def _check_members(value: Mapping[object, object], where: str, depth: int) -> No
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
-    raise MemoryInvalidError(f"metadata holds a {type(value).__name__}, which JSON cannot hold")
+    raise MemoryInvalidError(f"a {type(value).__name__} cannot be held by JSON")
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import FixedEmbedder, texts_of
 from vectormem import SqliteStore, SqliteVectorMemory, StorageFailedError, blocking
-from vectormem.stores.sqlite import search
+from vectormem.stores.sqlite import item_search, search
 from vectormem.stores.sqlite.vectors import SqlVectors
 
 TEXTS = [str(number) for number in range(12)]
@@ -96,7 +96,7 @@ def test_closing_a_store_while_a_key_is_loaded_in_the_background_is_no_error(sto
     plain = blocking(memory)
     plain.add_many("k", TEXTS)
     with monkeypatch.context() as patched:
-        patched.setattr(search, "run_in_thread", run_here)
+        patched.setattr(item_search, "run_in_thread", run_here)
         for _ in range(3):
             assert len(plain.list("k", query="all", limit=20)) == 12
     assert len(late) == 1

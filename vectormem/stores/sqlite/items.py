@@ -7,9 +7,9 @@ import apsw
 from vectormem.concurrency import run_in_thread
 from vectormem.index.vectors import Wanted
 from vectormem.stores.rows import Found, Rows, T, VectorKind, VectorStore
+from vectormem.stores.sqlite.item_search import SqliteSearch
 from vectormem.stores.sqlite.recording import changing_rows
 from vectormem.stores.sqlite.rows import SqlRows
-from vectormem.stores.sqlite.search import SqliteSearch
 from vectormem.stores.sqlite.store import SqliteStore
 
 

@@ -14,7 +14,7 @@ _SPARE = 16
 _RIGHT_ANGLE = math.sqrt(2)
 _SCAN = f"""
 SELECT seq, CASE WHEN embedding=zeroblob(?3) THEN {_RIGHT_ANGLE} ELSE vec_distance_l2(embedding, ?4) END AS distance
-FROM memory_vectors WHERE key_id=?1 AND embedder_id=?2 AND length(embedding)=?3
+FROM {{table}} WHERE key_id=?1 AND embedder_id=?2 AND length(embedding)=?3
 ORDER BY distance, seq DESC LIMIT ?5
 """
 
@@ -31,7 +31,7 @@ def scan(vectors: SqlVectors, wanted: Wanted) -> list[Hit]:
         return _scan_here(vectors, wanted)
     limit = -1 if wanted.limit is None else wanted.limit + _SPARE
     found: list[Any] = vectors.connection.execute(
-        _SCAN, (*vectors.parameters, wanted.query.tobytes(), limit)
+        _SCAN.format(table=vectors.table), (*vectors.parameters, wanted.query.tobytes(), limit)
     ).fetchall()
     furthest = 2 - 2 * (wanted.min_score - 2 * TOLERANCE)
     near = [int(seq) for seq, distance in found if distance * distance <= furthest]

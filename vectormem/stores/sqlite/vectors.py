@@ -13,15 +13,18 @@ from vectormem.stores.rows import VectorKind
 
 _CHUNK = 4096
 _MOST_PARAMETERS = 500
-_OF_KIND = "FROM memory_vectors WHERE key_id=? AND embedder_id=? AND length(embedding)=?"
+_OF_KIND = "WHERE key_id=? AND embedder_id=? AND length(embedding)=?"
 
 
 class SqlVectors:
     """Vectors as float32 arrays of shape (n, dimensions), with their sequence numbers."""
 
-    def __init__(self, connection: apsw.Connection, key_id: int, kind: VectorKind) -> None:
+    def __init__(
+        self, connection: apsw.Connection, key_id: int, kind: VectorKind, *, table: str = "memory_vectors"
+    ) -> None:
         self.kind = kind
         self.connection = connection
+        self.table = table
         self._key_id = key_id
 
     @cached_property
@@ -37,21 +40,20 @@ class SqlVectors:
         found: list[Any] = []
         for start in range(0, len(wanted), _MOST_PARAMETERS):
             chunk = wanted[start : start + _MOST_PARAMETERS]
-            sql = f"SELECT seq, embedding {_OF_KIND} AND seq IN ({','.join('?' * len(chunk))})"
+            sql = f"SELECT seq, embedding FROM {self.table} {_OF_KIND} AND seq IN ({','.join('?' * len(chunk))})"
             found += self.connection.execute(sql, (*self.parameters, *chunk))
         return self._arrays(found)
 
     def after(self, seq: int) -> Iterator[tuple[Seqs, Matrix]]:
         """Yield the vectors beyond a sequence number in chunks, oldest first."""
-        cursor = self.connection.execute(
-            f"SELECT seq, embedding {_OF_KIND} AND seq>? ORDER BY seq", (*self.parameters, seq)
-        )
+        sql = f"SELECT seq, embedding FROM {self.table} {_OF_KIND} AND seq>? ORDER BY seq"
+        cursor = self.connection.execute(sql, (*self.parameters, seq))
         while chunk := list(islice(cursor, _CHUNK)):
             yield self._arrays(chunk)
 
     def count(self) -> int:
         """Return how many there are; it goes through all of them."""
-        return int(self.connection.execute(f"SELECT count(*) {_OF_KIND}", self.parameters).get)
+        return int(self.connection.execute(f"SELECT count(*) FROM {self.table} {_OF_KIND}", self.parameters).get)
 
     def _arrays(self, found: Sequence[tuple[int, bytes]]) -> tuple[Seqs, Matrix]:
         seqs = np.fromiter((seq for seq, _ in found), np.int64, len(found))
