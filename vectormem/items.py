@@ -11,8 +11,12 @@ _FIELDS = {"id", "text", "created_at", "metadata", "score"}
 _PRIVATE = {injected: {"_score_injected": injected} for injected in (False, True)}
 
 
-def _to_utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
+def to_utc(moment: datetime) -> datetime:
+    """Return an aware time in UTC. Raises ValueError where that lies outside the years 1 to 9999."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{moment.isoformat()} lies outside the years 1 to 9999 in UTC") from error
 
 
 class MemoryItem(BaseModel):
@@ -27,7 +31,7 @@ class MemoryItem(BaseModel):
 
     id: str
     text: str
-    created_at: Annotated[AwareDatetime, AfterValidator(_to_utc)]
+    created_at: Annotated[AwareDatetime, AfterValidator(to_utc)]
     metadata: dict[str, JsonValue] | None = None
     score: float | None = None
 

@@ -1,8 +1,10 @@
 """Rows in any key-value store that can get, put and delete strings."""
 
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
 from vectormem.concurrency import AsyncLock, ForkAware
 from vectormem.errors import MemoryInvalidError, StorageFailedError, VectorMemError
@@ -40,20 +42,20 @@ class KVStore(ForkAware, ItemStore):
     """
 
     def __init__(self, binding: Binding) -> None:
-        super().__init__()
         if binding is None or not (callable(binding) or _is_key_value(binding)):
             raise MemoryInvalidError(
                 f"kv must have async get, put and delete, or be a function that returns such an object; not {binding!r}"
             )
         self._binding = binding
-        self._locks: dict[str, AsyncLock] = {}
+        self._renew_locks()
+        super().__init__()
 
     async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
         async with _translated(scope_key):
             return work(await self._load(self._resolve(), scope_key))
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
-        async with self._locks.setdefault(scope_key, AsyncLock()), _translated(scope_key):
+        async with self._lock_of(scope_key), _translated(scope_key):
             kv = self._resolve()
             table = await self._load(kv, scope_key)
             result = work(table)
@@ -76,7 +78,16 @@ class KVStore(ForkAware, ItemStore):
         pass
 
     def _after_fork_in_child(self) -> None:
-        self._locks = {}
+        self._renew_locks()
+
+    def _renew_locks(self) -> None:
+        self._mutex = threading.Lock()
+        self._locks: WeakValueDictionary[str, AsyncLock] = WeakValueDictionary()
+
+    def _lock_of(self, scope_key: str) -> AsyncLock:
+        """Return the lock of a key, which lasts as long as somebody uses it."""
+        with self._mutex:
+            return self._locks.setdefault(scope_key, AsyncLock())
 
     def _resolve(self) -> KeyValue:
         kv = self._binding if _is_key_value(self._binding) else self._binding()  # type: ignore[operator]

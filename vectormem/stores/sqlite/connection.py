@@ -1,5 +1,6 @@
 """SQLite connections as vectormem opens them."""
 
+import ctypes
 import os
 import random
 import time
@@ -69,6 +70,26 @@ def _patience(seconds: float) -> Callable[[int], bool]:
         return True
 
     return wait
+
+
+def identity(path: str) -> tuple[int, int] | None:
+    """Return what tells the file at a path from any other, or None where there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def leave_log(connection: apsw.Connection) -> None:
+    """Let the file `-wal` be when this connection closes: it belongs to another database by now."""
+    flag = ctypes.c_int(1)
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
+
+
+def use_rollback_journal(connection: apsw.Connection) -> None:
+    """Leave write-ahead logging, which needs memory that all processes share."""
+    connection.pragma("journal_mode", "delete")
 
 
 def use_wal(connection: apsw.Connection) -> None:

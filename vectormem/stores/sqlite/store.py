@@ -1,5 +1,6 @@
 """One database file for everything: items, vectors, chats and sessions."""
 
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,14 +11,30 @@ import apsw
 from vectormem.canonical import check_storable
 from vectormem.checks import check_positive
 from vectormem.concurrency import ForkAware, run_in_thread
-from vectormem.errors import MemoryInvalidError
+from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.sqlite.cache import IndexCache
-from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, use_wal
+from vectormem.stores.sqlite.connection import (
+    MEMORY,
+    connect,
+    create_private,
+    identity,
+    leave_log,
+    use_rollback_journal,
+    use_wal,
+)
 from vectormem.stores.sqlite.connections import Connections
+from vectormem.stores.sqlite.disk import network_file_system
 from vectormem.stores.sqlite.errors import translated
 from vectormem.stores.sqlite.schema import check_version, migrate
 
+logger = logging.getLogger("vectormem")
+
 T = TypeVar("T")
+
+_ON_NETWORK = (
+    "the database %s lies on a network file system (%s): it is kept without a write-ahead log, which is slower, and is "
+    "as safe as the locks of that file system; prefer a local disk, or a database server"
+)
 
 
 class SqliteStore(ForkAware):
@@ -35,22 +52,30 @@ class SqliteStore(ForkAware):
         self.path = _checked_path(path)
         self.cache = IndexCache(check_positive(cache_bytes, "cache_bytes"))
         self._busy_seconds = busy_seconds
-        self._connections = Connections(self.path, self._connect, in_memory=not self.reads_never_wait)
+        self._in_memory = self.path == MEMORY
+        self._network = None if self._in_memory else network_file_system(self.path)
+        self._connections = Connections(
+            self.path, self._connect, before_close=self._prepare_close, in_memory=self._in_memory
+        )
         with translated(self.path):
-            if self.path != MEMORY:
+            if not self._in_memory:
                 create_private(self.path)
+            self._file = identity(self.path)
             self._with_writer(lambda connection: migrate(connection, self.path))
+        if self._network:
+            logger.warning(_ON_NETWORK, self.path, self._network)
         super().__init__()
 
     @property
     def reads_never_wait(self) -> bool:
-        """Whether readers have connections of their own, so that no writer holds them up."""
-        return self.path != MEMORY
+        """Whether readers have connections of their own, and no writer holds them up."""
+        return not self._in_memory and self._network is None
 
     def read(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)` on one consistent state of the database. It blocks."""
-        if not self.reads_never_wait:
+        if self._in_memory:
             return self.write(work)
+        self._check_file()
         with translated(self.path):
             connection = self._connections.take_reader()
             try:
@@ -60,6 +85,7 @@ class SqliteStore(ForkAware):
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)` in one write transaction: all of it is stored, or nothing. It blocks."""
+        self._check_file()
         with translated(self.path):
             return self._with_writer(lambda connection: _in_transaction(connection, "BEGIN IMMEDIATE", work))
 
@@ -90,9 +116,25 @@ class SqliteStore(ForkAware):
     def _connect(self) -> apsw.Connection:
         connection = connect(self.path, self._busy_seconds)
         check_version(connection, self.path)
-        if self.path != MEMORY and not connection.readonly("main"):
+        if self._in_memory or connection.readonly("main"):
+            return connection
+        if self._network:
+            use_rollback_journal(connection)
+        else:
             use_wal(connection)
         return connection
+
+    def _check_file(self) -> None:
+        """Refuse to go on where the file is gone: SQLite would write on into what nobody will find."""
+        if not self._in_memory and identity(self.path) != self._file:
+            raise StorageFailedError(
+                f"the database {self.path} was deleted or replaced while it was open, and what is written now would "
+                "be lost; close this store and open it again"
+            )
+
+    def _prepare_close(self, connection: apsw.Connection) -> None:
+        if not self._in_memory and identity(self.path) != self._file:
+            leave_log(connection)
 
     def _with_writer(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._connections.lock_writer()
