@@ -85,7 +85,7 @@ def test_each_attack_is_one_line_of_one_block_with_its_own_id(every_place, forge
     if max_chars is None:
         assert len(lines) == len(ATTACKS)
         if forget:
-            assert [re.findall(r"\(id: ([^)]*)\)$", line) for line in lines] == [[item.id] for item in items[::-1]]
+            assert [re.findall(r"\(id: ([^()]*)\)$", line) for line in lines] == [[item.id] for item in items[::-1]]
     else:
         assert len(block) <= max_chars
 

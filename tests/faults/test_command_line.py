@@ -125,4 +125,4 @@ def test_a_score_is_the_same_in_python_in_the_tool_and_on_the_command_line(tmp_p
         (shown,) = run_of_agent.call("recall_memory", {"query": "green tea"})["items"]
     (printed,) = json.loads(run(tmp_path, "search", "green tea", "--json").stdout)["items"]
     assert item.score == shown["score"] == printed["score"]
-    assert item.score == pytest.approx(2 / np.sqrt(2 * 4), abs=1e-6)
+    assert item.score == pytest.approx(2 / np.sqrt(2 * 5), abs=1e-6)  # two words of two, two of five

@@ -29,9 +29,10 @@ def test_a_database_on_a_network_disk_has_no_shared_log_and_says_so_once(tmp_pat
     """can1357/oh-my-pi#9082"""
     mounts(f"server:/x {tmp_path} {kind} rw 0 0")
     with caplog.at_level(logging.WARNING, "vectormem"), SqliteStore(tmp_path / "memory.db") as store:
-        for memory in map(blocking, (SqliteMemory(store), SqliteVectorMemory(store, embedder=HashEmbedder()))):
-            memory.add("k", f"tea of {memory.target}")
-        assert len(memory.list("k", query="tea")) == 1
+        blocking(SqliteMemory(store)).add("words", "tea")
+        memory = blocking(SqliteVectorMemory(store, embedder=HashEmbedder()))
+        memory.add("k", "tea")
+        assert texts_of(memory.list("k", query="tea")) == ["tea"]
         assert store.reads_never_wait is False
         assert store.read(lambda connection: connection.pragma("journal_mode")) == "delete"
     (warning,) = [record.getMessage() for record in caplog.records]

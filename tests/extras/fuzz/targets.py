@@ -19,7 +19,7 @@ with atheris.instrument_imports(include=["vectormem", "embedders"]):
     from vectormem.cli.output import shown, to_json
     from vectormem.cli.paragraphs import read_markdown, read_text
     from vectormem.cli.sources import Source
-    from vectormem.errors import MemoryInvalidError, StorageFailedError, ToolInputError, VectorMemError
+    from vectormem.errors import MemoryInvalidError, StorageFailedError, VectorMemError
     from vectormem.ranking.words import item_words, query_words
     from vectormem.slots.block import render_block, without_blocks
     from vectormem.stores.document import read_document, write_document
@@ -181,7 +181,8 @@ def _read(reader, data):
             assert check_text(record.item.text) == record.item.text
             canonical_json(record.item.metadata)
     except MemoryInvalidError as error:
-        assert str(error).startswith("a file, line ")
+        if not str(error).startswith("a file, line "):
+            raise AssertionError(error) from error
 
 
 def _json(provider, depth):
@@ -201,11 +202,11 @@ def _json(provider, depth):
     return makers[kind]()
 
 
-_NAMES = (
-    "id text key items version created_at metadata copied query limit topic value mapping chat_messages uuid sender"
-    " human user assistant author role message content content_type parts current_node parent children create_time"
-    " conversation_id title name type 2026-01-01T00:00:00Z 0001-01-01T00:00:00+01:00 k"
-).split()
+_NAMES = """
+id text key items version created_at metadata copied query limit topic value mapping chat_messages uuid sender
+human user assistant author role message content content_type parts current_node parent children create_time
+conversation_id title name type 2026-01-01T00:00:00Z 0001-01-01T00:00:00+01:00 k
+""".split()  # noqa: SIM905
 
 
 def _word(provider):

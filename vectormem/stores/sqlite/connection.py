@@ -1,6 +1,5 @@
 """SQLite connections as vectormem opens them."""
 
-import ctypes
 import os
 import random
 import time
@@ -31,7 +30,7 @@ def connect(path: str, busy_seconds: float) -> apsw.Connection:
     if _is_sealed(path):
         target, flags = f"file:{quote(path)}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     else:
-        target, flags = path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        target, flags = path, apsw.SQLITE_OPEN_READWRITE  # never created here: it would not be private
     connection = apsw.Connection(target, flags=flags)
     connection.set_busy_handler(_patience(busy_seconds))
     for pragma in _pragmas():
@@ -79,12 +78,6 @@ def identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def leave_log(connection: apsw.Connection) -> None:
-    """Let the file `-wal` be when this connection closes: it belongs to another database by now."""
-    flag = ctypes.c_int(1)
-    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
 
 
 def use_rollback_journal(connection: apsw.Connection) -> None:

@@ -21,17 +21,9 @@ class Connections(ForkAware):
     one connection, which the child gets a copy of.
     """
 
-    def __init__(
-        self,
-        path: str,
-        connect: Callable[[], apsw.Connection],
-        *,
-        before_close: Callable[[apsw.Connection], object],
-        in_memory: bool,
-    ) -> None:
+    def __init__(self, path: str, connect: Callable[[], apsw.Connection], *, in_memory: bool) -> None:
         self._path = path
         self._connect = connect
-        self._before_close = before_close
         self._in_memory = in_memory
         self._is_closed = False
         self._renew_locks()
@@ -84,7 +76,7 @@ class Connections(ForkAware):
             if reader is not None and len(self._idle) < _IDLE_READERS and not self._is_closed:
                 self._idle.append(reader)
             elif reader is not None:
-                self._end(reader)
+                reader.close()
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -92,14 +84,10 @@ class Connections(ForkAware):
 
     def _close_all(self) -> None:
         while self._idle:
-            self._end(self._idle.pop())
+            self._idle.pop().close()
         if self._writer is not None and not self._writer.in_transaction:
-            self._end(self._writer)
+            self._writer.close()
             self._writer = None
-
-    def _end(self, connection: apsw.Connection) -> None:
-        self._before_close(connection)
-        connection.close()
 
     def _renew_locks(self) -> None:
         self._writing = threading.RLock()

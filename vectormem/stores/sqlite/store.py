@@ -18,7 +18,6 @@ from vectormem.stores.sqlite.connection import (
     connect,
     create_private,
     identity,
-    leave_log,
     use_rollback_journal,
     use_wal,
 )
@@ -54,9 +53,7 @@ class SqliteStore(ForkAware):
         self._busy_seconds = busy_seconds
         self._in_memory = self.path == MEMORY
         self._network = None if self._in_memory else network_file_system(self.path)
-        self._connections = Connections(
-            self.path, self._connect, before_close=self._prepare_close, in_memory=self._in_memory
-        )
+        self._connections = Connections(self.path, self._connect, in_memory=self._in_memory)
         with translated(self.path):
             if not self._in_memory:
                 create_private(self.path)
@@ -131,10 +128,6 @@ class SqliteStore(ForkAware):
                 f"the database {self.path} was deleted or replaced while it was open, and what is written now would "
                 "be lost; close this store and open it again"
             )
-
-    def _prepare_close(self, connection: apsw.Connection) -> None:
-        if not self._in_memory and identity(self.path) != self._file:
-            leave_log(connection)
 
     def _with_writer(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._connections.lock_writer()
