@@ -2,7 +2,7 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, JsonValue, PrivateAttr
 
@@ -19,6 +19,10 @@ def to_utc(moment: datetime) -> datetime:
         raise ValueError(f"{moment.isoformat()} lies outside the years 1 to 9999 in UTC") from error
 
 
+Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(to_utc)]
+"""A time with a time zone, brought to UTC."""
+
+
 class MemoryItem(BaseModel):
     """One stored item.
 
@@ -31,7 +35,7 @@ class MemoryItem(BaseModel):
 
     id: str
     text: str
-    created_at: Annotated[AwareDatetime, AfterValidator(to_utc)]
+    created_at: Moment
     metadata: dict[str, JsonValue] | None = None
     score: float | None = None
 

@@ -27,7 +27,13 @@ def _disk(options, folder):
 
 
 def _steps(options, folder):
-    return steps.run(folder, steps=options.steps, kinds=options.kinds or steps.KINDS, seed=options.seed)
+    return steps.run(
+        folder,
+        steps=options.steps,
+        kinds=options.kinds or steps.KINDS,
+        seed=options.seed,
+        on_figures=lambda figures: _write(options, figures),
+    )
 
 
 def _load(options, folder):
@@ -58,6 +64,11 @@ def _soak(options, folder):
 RUNS = {"kills": _kills, "disk": _disk, "steps": _steps, "load": _load, "reader": _reader, "soak": _soak}
 
 
+def _write(options, figures):
+    settings = {name: value for name, value in vars(options).items() if name not in ("work", "out", "run")}
+    return record.write(options.run, settings, figures, folder=options.out, work=options.work)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", choices=RUNS)
@@ -75,9 +86,8 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.work) as folder:
         figures = RUNS[options.run](options, Path(folder))
-    settings = {name: value for name, value in vars(options).items() if name not in ("work", "out", "run")}
     print(figures)
-    print(record.write(options.run, settings, figures, folder=options.out, work=options.work))
+    print(_write(options, figures))
 
 
 if __name__ == "__main__":

@@ -56,11 +56,16 @@ class FileLocks:
             if waited:
                 queue.contended_until = time.monotonic() + _FAIRNESS_SECONDS
             self._held.add(lock)
-            try:
-                with lock:
-                    yield
-            finally:
-                self._held.discard(lock)
+            with lock, self._forgotten_before_it_closes(lock):
+                yield
+
+    @contextmanager
+    def _forgotten_before_it_closes(self, lock: "_HeldLock") -> Iterator[None]:
+        """Keep the lock among those that a child has to close; their numbers must be in use still."""
+        try:
+            yield
+        finally:
+            self._held.discard(lock)
 
     def let_go(self) -> None:
         """Close the lock files in a forked child, which would else keep the locks of its parent after its end."""
