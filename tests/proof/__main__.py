@@ -1,6 +1,6 @@
 """The long runs that prove what `docs/guarantees.md` says; each writes its figures to `benchmarks/results/proof`.
 
-python -m tests.proof kills | disk | steps | load | reader | soak
+python -m tests.proof kills | imports | disk | steps | load | reader | soak
 """
 # ruff: noqa: T201  # it is a command
 
@@ -8,13 +8,17 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from tests.proof import disk, kills, load, record, soak, steps
+from tests.proof import disk, imports, kills, load, record, soak, steps
 from tests.proof.kinds import KINDS, open_memory
 from tests.proof.model import Ids
 
 
 def _kills(options, folder):
     return kills.run(folder, kills=options.kills, kinds=options.kinds or KINDS, seed=options.seed)
+
+
+def _imports(options, folder):
+    return imports.run(folder, kills=options.kills, seed=options.seed)
 
 
 def _disk(options, folder):
@@ -61,7 +65,15 @@ def _soak(options, folder):
     return soak.run(folder, minutes=options.minutes)
 
 
-RUNS = {"kills": _kills, "disk": _disk, "steps": _steps, "load": _load, "reader": _reader, "soak": _soak}
+RUNS = {
+    "kills": _kills,
+    "imports": _imports,
+    "disk": _disk,
+    "steps": _steps,
+    "load": _load,
+    "reader": _reader,
+    "soak": _soak,
+}
 
 
 def _write(options, figures):
