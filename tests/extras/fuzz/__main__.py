@@ -2,6 +2,7 @@
 # ruff: noqa: T201  # it is a command
 
 import argparse
+import tempfile
 from pathlib import Path
 
 from tests.extras.fuzz.runs import TARGET_NAMES, fuzz
@@ -11,15 +12,20 @@ from tests.proof import record
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*")
-    parser.add_argument("--runs", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=1_000_000, help="executions of each target")
+    parser.add_argument("--chunk", type=int, default=50_000, help="executions before it is the turn of the next target")
     parser.add_argument("--out", type=Path, default=record.RESULTS)
     options = parser.parse_args()
     figures = {}
-    for target in options.targets or TARGET_NAMES:
-        figures[target] = fuzz(target, runs=options.runs, seed=options.seed)
-        print(target, figures[target], flush=True)
-        record.write("fuzz", {"runs": options.runs, "seed": options.seed}, figures, folder=options.out)
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(1, max(1, options.runs // options.chunk) + 1):
+            for target in options.targets or TARGET_NAMES:
+                found = fuzz(target, runs=options.chunk, seed=seed, corpus=Path(folder) / target)
+                for name in ("executions", "seconds"):
+                    found[name] += figures.get(target, {}).get(name, 0)
+                figures[target] = found
+                record.write("fuzz", {"runs": options.runs, "chunk": options.chunk}, figures, folder=options.out)
+            print(seed, figures, flush=True)
 
 
 if __name__ == "__main__":

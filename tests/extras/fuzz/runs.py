@@ -39,11 +39,14 @@ SEEDS = {
 }
 
 
-def fuzz(target, *, runs, seed=1, most_bytes=1200):
-    """Run a target so many times; return the figures. Raises AssertionError with the input where one fails."""
+def fuzz(target, *, runs, seed=1, most_bytes=500, corpus=None):
+    """Run a target so many times; return the figures. Raises AssertionError with the input where one fails.
+
+    `corpus` is a folder that keeps the inputs which have led somewhere new.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        corpus = Path(folder) / "corpus"
-        corpus.mkdir()
+        corpus = corpus or Path(folder) / "corpus"
+        corpus.mkdir(exist_ok=True)
         for number, text in enumerate(SEEDS.get(target, ["tea"])):
             (corpus / str(number)).write_text(text)
         options = [f"-runs={runs}", f"-seed={seed}", f"-max_len={most_bytes}", "-timeout=20", "-rss_limit_mb=0"]
