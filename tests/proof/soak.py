@@ -56,7 +56,7 @@ class Soak:
         self.operations += 14 * len(self.memories) + 4
 
     async def _mixed(self, memory):
-        key = self.chance.choice(["steady", f"passing {self.rounds}"])
+        key = self.chance.choice(["steady", f"passing {self.rounds}"]) + f" {type(memory).__name__}"
         items = await memory.add_many(key, [self._text() for _ in range(3)], metadata={"round": self.rounds})
         await memory.add(key, self._text())
         await memory.upsert(key, self._text(), id=items[0].id)
@@ -66,14 +66,14 @@ class Soak:
         await memory.get(key, items[2].id)
         await memory.count(key)
         await self._run(memory)
-        if key != "steady":
+        if not key.startswith("steady"):
             await memory.clear(key)
 
     async def _run(self, memory):
         slot = define_memory(
             name="notes", scope="session", provider=memory, expose={"forget": True}, recall={"query": "last-input"}
         )
-        run = MemoryRun([slot], MemoryContext(session_id=f"s{self.rounds % 5}"))
+        run = MemoryRun([slot], MemoryContext(session_id=f"{type(memory).__name__} {self.rounds % 5}"))
         kept = await run.call("remember_notes", {"text": self._text()})
         await run.system_prompt("Be kind.", "tea?")
         await run.call("recall_notes", {"query": "tea"})
