@@ -55,17 +55,12 @@ class FileLocks:
             lock, waited = _acquire(path)
             if waited:
                 queue.contended_until = time.monotonic() + _FAIRNESS_SECONDS
-            self._held.add(lock)
-            with lock, self._forgotten_before_it_closes(lock):
-                yield
-
-    @contextmanager
-    def _forgotten_before_it_closes(self, lock: "_HeldLock") -> Iterator[None]:
-        """Keep the lock among those that a child has to close; their numbers must be in use still."""
-        try:
-            yield
-        finally:
-            self._held.discard(lock)
+            with lock:
+                self._held.add(lock)
+                try:
+                    yield
+                finally:
+                    self._held.discard(lock)  # before it closes: its number may mean another file then
 
     def let_go(self) -> None:
         """Close the lock files in a forked child, which would else keep the locks of its parent after its end."""
