@@ -10,7 +10,6 @@ from pathlib import Path
 
 from tests.proof import disk, imports, kills, load, record, soak, steps
 from tests.proof.kinds import KINDS, open_memory
-from tests.proof.model import Ids
 
 
 def _kills(options, folder):
@@ -47,13 +46,14 @@ def _load(options, folder):
         for home in homes:
             home.mkdir()
         one = load.processes(homes[0], kind=kind, count=options.processes, operations=options.operations)
-        opened = [open_memory(kind, home, new_id=Ids(home.name)) for home in homes[1:]]
+        opened = [open_memory(kind, home) for home in homes[1:]]
         figures[kind] = {
             "processes": one,
             "threads": load.threads(opened[0], count=64, operations=options.operations // 50),
             "coroutines": load.coroutines(opened[1], count=1000, operations=options.operations // 500),
         }
         print(kind, figures[kind], flush=True)
+        _write(options, figures)
     return figures
 
 

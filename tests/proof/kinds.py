@@ -3,12 +3,13 @@
 from embedders import HashEmbedder
 from tests.proof.model import MOMENT
 from vectormem import FileMemory, SqliteMemory, SqliteVectorMemory
+from vectormem.origin import new_uuid
 
 KINDS = ("file", "sqlite", "vectors")
 DIMENSIONS = (48, 64)
 
 
-def open_memory(kind, folder, *, new_id, max_items=None, dimensions=64):
+def open_memory(kind, folder, *, new_id=new_uuid, max_items=None, dimensions=64):
     options = {"max_items": max_items, "new_id": new_id, "clock": lambda: MOMENT}
     match kind:
         case "file":

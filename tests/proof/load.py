@@ -14,7 +14,6 @@ import apsw
 
 from tests.proof.checks import check_files
 from tests.proof.kinds import open_memory
-from tests.proof.model import Ids
 
 SHARED = "shared"
 
@@ -92,7 +91,7 @@ class Worker:
 
 def in_process(kind, folder, name, operations):
     """What each of the processes does; started by `processes`."""
-    memory = open_memory(kind, Path(folder), new_id=Ids(name))
+    memory = open_memory(kind, Path(folder))
     worker = Worker(memory, name)
 
     async def main():
@@ -137,7 +136,7 @@ def processes(folder, *, kind, count, operations):
 
 
 async def _check_total(kind, folder, total, shared):
-    memory = open_memory(kind, folder, new_id=Ids("check"))
+    memory = open_memory(kind, folder)
     keys = await memory.scope_keys()
     assert sum([await memory.count(key) for key in keys]) == total
     assert await memory.count(SHARED) == shared
@@ -161,7 +160,7 @@ def threads(memory, *, count, operations, most_own=10):
         thread.start()
     for thread in running:
         thread.join()
-    assert errors == []
+    assert not errors, errors
     return _summary(memory, workers, "threads", started)
 
 
@@ -196,7 +195,7 @@ def with_a_reader(folder, *, kind, writes, pause=500):
     Return how large the write-ahead log became, in bytes.
     """
     path, log = folder / "memory.db", folder / "memory.db-wal"
-    memory = open_memory(kind, folder, new_id=Ids("w"), max_items=200)
+    memory = open_memory(kind, folder, max_items=200)
     largest, started = 0, time.monotonic()
 
     async def write(first, number):

@@ -4,7 +4,6 @@ import pytest
 
 from tests.proof import load, soak
 from tests.proof.kinds import KINDS, open_memory
-from tests.proof.model import Ids
 from vectormem import InMemoryMemory, InMemoryVectorMemory
 from vectormem.testing import HashEmbedder
 
@@ -22,7 +21,7 @@ def memory(request, tmp_path):
         return InMemoryMemory(max_items=None)
     if request.param == "memory-vectors":
         return InMemoryVectorMemory(embedder=HashEmbedder(32), max_items=None)
-    return open_memory(request.param, tmp_path, new_id=Ids("i"))
+    return open_memory(request.param, tmp_path)
 
 
 def test_sixty_four_threads_lose_nothing(memory):
