@@ -10,7 +10,9 @@ _REPORT = re.compile(r"(?:[\w.-]+/[\w.-]+)?#\d+")
 _HEAD = """# Faults that others have had
 
 Engines of this kind, and their neighbours, have had these faults. Each line is a test here, named as a sentence, with
-the public reports (owner/repository#number) whose kind of fault it keeps out. `python -m tests.faults` writes this page.
+the public reports (owner/repository#number) whose kind of fault it keeps out.
+
+`python -m tests.faults` writes this page.
 """
 
 

@@ -13,7 +13,13 @@ from tests.proof.kinds import KINDS, open_memory
 
 
 def _kills(options, folder):
-    return kills.run(folder, kills=options.kills, kinds=options.kinds or KINDS, seed=options.seed)
+    return kills.run(
+        folder,
+        kills=options.kills,
+        kinds=options.kinds or KINDS,
+        seed=options.seed,
+        on_figures=lambda figures: _write(options, figures),
+    )
 
 
 def _imports(options, folder):
@@ -21,11 +27,19 @@ def _imports(options, folder):
 
 
 def _disk(options, folder):
-    figures = {"failing_calls": disk.run(folder, kinds=options.kinds or KINDS, seed=options.seed), "full_disk": {}}
+    figures = {"full_disk": {}}
     for kind, step in (("file", 1), ("sqlite", options.step), ("vectors", options.step)):
         home = folder / f"full {kind}"
         home.mkdir()
         figures["full_disk"][kind] = disk.fill(home, kind=kind, step=step)
+        _write(options, figures)
+    figures["failing_calls"] = disk.run(
+        folder,
+        kinds=options.kinds or KINDS,
+        acts=options.acts,
+        seed=options.seed,
+        on_figures=lambda found: _write(options, {**figures, "failing_calls": found}),
+    )
     return figures
 
 
@@ -92,6 +106,7 @@ def main():
     parser.add_argument("--writes", type=int, default=100_000, help="writes beside a reader that stays")
     parser.add_argument("--minutes", type=float, default=60, help="length of the soak")
     parser.add_argument("--step", type=int, default=16, help="bytes between two sizes of a full disk")
+    parser.add_argument("--acts", type=int, default=24, help="changes of which every call to the disk fails in turn")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, help="folder for the files, on the disk to prove")
     parser.add_argument("--out", type=Path, default=record.RESULTS)

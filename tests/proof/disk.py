@@ -58,7 +58,7 @@ def build(folder):
     return library
 
 
-def run(folder, *, kinds=KINDS, acts=24, seed=0, every=1):
+def run(folder, *, kinds=KINDS, acts=24, seed=0, every=1, on_figures=lambda figures: None):
     """Let every call of a row of changes fail in turn (or one in `every`); return the figures, None without cc."""
     folder = Path(folder)
     library = build(folder)
@@ -76,6 +76,7 @@ def run(folder, *, kinds=KINDS, acts=24, seed=0, every=1):
         )
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
         figures[kind] = eval(done.stdout, {})
+        on_figures(figures)
     return figures
 
 

@@ -147,7 +147,7 @@ def _write_until_killed(kind, folder, model, seed, sending):
     os._exit(3)
 
 
-def run(folder, *, kills, kinds=KINDS, seed=0):
+def run(folder, *, kills, kinds=KINDS, seed=0, on_figures=lambda figures: None):
     """Kill `kills` writers of each kind; return the figures."""
     figures = {}
     for kind in kinds:
@@ -166,4 +166,5 @@ def run(folder, *, kills, kinds=KINDS, seed=0):
             "half": 0,
             "seconds": round(time.monotonic() - started, 1),
         }
+        on_figures(figures)
     return figures

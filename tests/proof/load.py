@@ -14,6 +14,7 @@ import apsw
 
 from tests.proof.checks import check_files
 from tests.proof.kinds import open_memory
+from tests.proof.steps import without_threads
 
 SHARED = "shared"
 
@@ -203,7 +204,7 @@ def with_a_reader(folder, *, kind, writes, pause=500):
             await memory.add("k", f"tea {one} " + "x" * 200)
 
     asyncio.run(write(0, 10))
-    with closing(apsw.Connection(str(path))) as reader:
+    with without_threads(), closing(apsw.Connection(str(path))) as reader:
         for first in range(10, writes, pause):
             with _half_read(reader) if (first - 10) // pause % 2 else _idle():
                 asyncio.run(write(first, min(pause, writes - first)))
