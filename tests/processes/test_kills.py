@@ -24,7 +24,8 @@ def kill_after(worker, adds):
     release(worker)
     stored = [int(worker.stdout.readline()) for _ in range(adds)]
     worker.send_signal(signal.SIGKILL)
-    rest, _ = worker.communicate()
+    rest = worker.stdout.read()  # communicate() would pass over the lines that are buffered already
+    worker.communicate()
     return stored + [int(line) for line in rest.split("\n")[:-1] if line]
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests.proof.checks import check_files, state_of
+from tests.proof.hops import without_threads
 from tests.proof.kinds import KINDS, Reindexing
 from tests.proof.model import KEYS, NEW_KEY, Act, Ids, Model, perform, some_act
 
@@ -37,7 +38,8 @@ class Killer:
         self.model.ids = Ids(f"{self.kind}{number}")
         seed = self.chance.randrange(2**32)
         acknowledged = self._run_victim(seed)
-        asyncio.run(self._check(seed, acknowledged))
+        with without_threads():
+            asyncio.run(self._check(seed, acknowledged))
         self.figures["kills"] += 1
         self.figures["acknowledged"] += acknowledged
 
@@ -141,7 +143,8 @@ def _write_until_killed(kind, folder, model, seed, sending):
             os.write(sending, b".")
 
     try:
-        asyncio.run(write())
+        with without_threads():
+            asyncio.run(write())
     except BaseException as error:  # the parent reports that it ended by itself
         os.write(2, f"{error!r}\n".encode())
     os._exit(3)

@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 
 from tests.proof.checks import check_files
+from tests.proof.hops import without_threads
 from tests.proof.kinds import open_memory
-from tests.proof.steps import without_threads
 
 SHARED = "shared"
 

@@ -6,7 +6,6 @@ import random
 import re
 import time
 from collections import Counter
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from embedders import HashEmbedder
 from tests.conftest import DictKV
 from tests.proof.checks import check_files, state_of, vectors_of
+from tests.proof.hops import without_threads
 from tests.proof.kinds import open_memory
 from tests.proof.model import KEYS, MOMENT, Ids, Model, held_of, perform, some_act, some_text
 from vectormem import InMemoryMemory, InMemoryVectorMemory, KVMemory
@@ -173,17 +173,3 @@ def _figures(walks, seconds):
         }
         for kind, walk in walks.items()
     }
-
-
-@contextmanager
-def without_threads():
-    """Let what would go to a thread run where it is called: nobody else is there, and a million hops take long."""
-
-    async def call(function, /, *args, **kwargs):
-        return function(*args, **kwargs)
-
-    to_thread, asyncio.to_thread = asyncio.to_thread, call
-    try:
-        yield
-    finally:
-        asyncio.to_thread = to_thread
