@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import math
 import random
 import threading
 import time
@@ -109,9 +110,9 @@ def sample(folder):
     }
 
 
-async def _soak(folder, seconds, every):
+async def _soak(folder, seconds, every, rounds):
     soak, started, samples = Soak(folder), time.monotonic(), []
-    while (passed := time.monotonic() - started) < seconds:
+    while (passed := time.monotonic() - started) < seconds and soak.rounds < rounds:
         await soak.round()
         if passed >= len(samples) * every:
             samples.append({"second": round(passed), "rounds": soak.rounds, **sample(folder)})
@@ -120,10 +121,10 @@ async def _soak(folder, seconds, every):
     return soak, samples
 
 
-def run(folder, *, minutes, every=None):
-    """Work for so many minutes; return the samples, and by how much each grew after the first tenth."""
-    every = every or max(1.0, minutes * 60 / 60)
-    soak, samples = asyncio.run(_soak(Path(folder), minutes * 60, every))
+def run(folder, *, minutes, every=None, rounds=math.inf):
+    """Work for so many minutes or rounds; return the samples, and by how much each grew after the first tenth."""
+    every = max(1.0, minutes * 60 / 60) if every is None else every
+    soak, samples = asyncio.run(_soak(Path(folder), minutes * 60, every, rounds))
     warm = samples[max(1, len(samples) // 10)]
     grown = {name: round(samples[-1][name] - warm[name], 1) for name in samples[0] if name not in ("second", "rounds")}
     return {"rounds": soak.rounds, "operations": soak.operations, "errors": 0, "grown": grown, "samples": samples}
