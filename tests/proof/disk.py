@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.proof.checks import check_files, state_of
+from tests.proof.hops import without_threads
 from tests.proof.kills import WEIGHTS, outcomes
 from tests.proof.kinds import KINDS, Reindexing, open_memory
 from tests.proof.model import Act, Ids, Model, perform, some_act
@@ -90,7 +91,9 @@ def main(kind, folder, acts, seed, every):
             home = Path(folder) / f"{mode} {call}"
             home.mkdir()
             trial = Trial(kind, home, control, int(seed), counts)
-            if not asyncio.run(trial.run(int(acts), call, mode)):
+            with without_threads():
+                reached = asyncio.run(trial.run(int(acts), call, mode))
+            if not reached:
                 break
             counts["calls_that_failed"] += 1
             call += int(every)
