@@ -98,3 +98,32 @@ def test_a_bad_line_of_an_import_is_quoted_harmlessly(run):
         result = run("import", "-", "--format", "jsonl", input=line)
         assert result.exit_code == 1
         assert ACTING.findall(result.stderr) == []
+
+
+PAIRS = [
+    ("user:a", "USER:A"),
+    ("a%", "ab"),
+    ("a", "a*"),
+    ("é", "e\u0301"),
+    ("x' OR 1=1 --", "x"),
+    ("a/b", "a/b/"),
+    ("k", "k "),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), [*PAIRS, *[pair[::-1] for pair in PAIRS]])
+def test_no_command_on_one_key_reaches_into_another(run, run_json, memory, one, two):
+    """langchain-ai/langgraphjs#2512, richfitz/storr#95, oceanbase/powercontext#898"""
+    filled = memory()
+    theirs = filled.add(two, "tea of the other")
+    key = f"--key={one}"
+    assert run_json("list", key)["items"] == run_json("search", "tea", key, "--min-score=-1")["items"] == []
+    assert run_json("export", key)["items"] == run_json("keys", key)["keys"] == run_json("stats", key)["keys"] == []
+    assert run_json("forget", theirs.id, key, exit_code=1)["error"]["code"] == "MEMORY_INVALID"
+    assert run_json("reindex", key, "--embedder=hash:8")["reindexed"] == 0
+    line = json.dumps({"key": two, "id": theirs.id, "text": "mine"})
+    assert run("import", "-", "--format=jsonl", key, input=line).exit_code == 0
+    assert run_json("add", "more tea", "--max-items=1", key)["added"] is True
+    assert run_json("forget", "--all", key)["keys"] == {one: 1}
+    assert filled.list(two) == [theirs]
+    assert [(found.text, found.score) for found in filled.list(two, query="tea of the other")] == [(theirs.text, 1.0)]

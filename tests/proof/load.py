@@ -209,7 +209,7 @@ def with_a_reader(folder, *, kind, writes, pause=500):
             with _half_read(reader) if (first - 10) // pause % 2 else _idle():
                 asyncio.run(write(first, min(pause, writes - first)))
             largest = max(largest, log.stat().st_size)
-        asyncio.run(write(writes, 1))
+        asyncio.run(write(writes, 2))  # the first one copies the log into the file, the next begins it anew
         at_the_end = log.stat().st_size
     asyncio.run(memory.aclose())
     check_files(kind, folder)
