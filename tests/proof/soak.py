@@ -38,7 +38,7 @@ class Soak:
         self.folder = folder
         self.chance = random.Random(1)
         self.embedder = HashEmbedder(128)
-        self.store = SqliteStore(folder / "memory.db")
+        self.store = SqliteStore(folder / "memory.db", cache_bytes=2**20)  # else it keeps what passing keys leave
         self.memories = [
             InMemoryMemory(max_items=_ITEMS),
             InMemoryVectorMemory(embedder=self.embedder, max_items=_ITEMS),
