@@ -103,3 +103,9 @@ def test_changing_the_metadata_of_a_result_changes_neither_the_store_nor_other_r
     memory.list("k", query="Tea.")[0].metadata["tags"].append("changed in a ranked result")
     assert memory.list("k")[0].metadata == {"tags": ["hot"]}
     assert memory.get("k", first.id).metadata == {"tags": ["hot"]}
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"])
+def test_a_time_that_no_year_of_utc_holds_is_a_validation_error(moment):
+    with pytest.raises(ValidationError, match="outside the years 1 to 9999"):
+        MemoryItem.model_validate({"id": "1", "text": "tea", "created_at": moment})

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pydantic import JsonValue
@@ -41,6 +41,15 @@ def check_storable(text: str, what: str) -> str:
     return text
 
 
+def check_json(value: object, what: str) -> None:
+    """Refuse what JSON cannot hold: other types, NaN, infinity, vast numbers, more than 100 levels."""
+    _check_json(value, what, 0, _any_text)
+    try:
+        json.dumps(value, default=_plain)
+    except ValueError as error:
+        raise MemoryInvalidError(f"{what} cannot be written as JSON: {error}") from error
+
+
 def encode_metadata(metadata: Mapping[str, JsonValue] | None) -> str | None:
     """Check that `metadata` is plain JSON and return it as text; None stays None."""
     return None if metadata is None else encode_object(metadata, "metadata")
@@ -50,38 +59,44 @@ def encode_object(value: Mapping[str, JsonValue], what: str) -> str:
     """Check that `value` is a plain JSON object and return it as text; errors call it `what`."""
     if not isinstance(value, Mapping):
         raise MemoryInvalidError(f"{what} must be a mapping or None, not {type(value).__name__}")
-    _check_json(value, what, 0)
+    _check_json(value, what, 0, check_storable)
     try:
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=_plain)
     except ValueError as error:
         raise MemoryInvalidError(f"{what} cannot be written as JSON: {error}") from error
 
 
-def _check_json(value: object, where: str, depth: int) -> None:
+def _check_json(value: object, where: str, depth: int, check_text: Callable[[str, str], str]) -> None:
     if depth > _MAX_DEPTH:
         raise MemoryInvalidError(f"{where} is nested more than {_MAX_DEPTH} levels deep")
     if isinstance(value, str):
-        check_storable(value, where)
+        check_text(value, where)
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise MemoryInvalidError(f"{where} is {value}; JSON has no NaN or infinity")
     elif isinstance(value, Mapping):
-        _check_members(value, where, depth)
+        _check_members(value, where, depth, check_text)
     elif isinstance(value, list | tuple):
         for position, member in enumerate(value):
-            _check_json(member, f"{where}[{position}]", depth + 1)
+            _check_json(member, f"{where}[{position}]", depth + 1, check_text)
     elif value is not None and not isinstance(value, int):
         raise MemoryInvalidError(
             f"{where} is a {type(value).__name__}, which JSON cannot hold; convert it to a string or number"
         )
 
 
-def _check_members(value: Mapping[object, object], where: str, depth: int) -> None:
+def _check_members(
+    value: Mapping[object, object], where: str, depth: int, check_text: Callable[[str, str], str]
+) -> None:
     for key, member in value.items():
         if not isinstance(key, str):
             raise MemoryInvalidError(f"{where} has the key {key!r}; keys must be strings")
-        check_storable(key, f"a key of {where}")
-        _check_json(member, f"{where}[{key!r}]", depth + 1)
+        check_text(key, f"a key of {where}")
+        _check_json(member, f"{where}[{key!r}]", depth + 1, check_text)
+
+
+def _any_text(text: str, _: str) -> str:
+    return text
 
 
 def _plain(value: object) -> object:

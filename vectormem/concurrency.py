@@ -91,7 +91,11 @@ class ForkAware:
 _resting: list[ForkAware] = []
 
 
+_event_loop_policy = getattr(asyncio.events, "_get_event_loop_policy", asyncio.events.get_event_loop_policy)
+
+
 def _before_fork() -> None:
+    _event_loop_policy()  # else a thread may be making it just now, and hold the lock for ever in the child
     _resting.extend(ForkAware._alive)
     for instance in _resting:
         instance._before_fork()

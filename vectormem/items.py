@@ -2,7 +2,7 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, JsonValue, PrivateAttr
 
@@ -11,8 +11,16 @@ _FIELDS = {"id", "text", "created_at", "metadata", "score"}
 _PRIVATE = {injected: {"_score_injected": injected} for injected in (False, True)}
 
 
-def _to_utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
+def to_utc(moment: datetime) -> datetime:
+    """Return an aware time in UTC. Raises ValueError where that lies outside the years 1 to 9999."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{moment.isoformat()} lies outside the years 1 to 9999 in UTC") from error
+
+
+Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(to_utc)]
+"""A time with a time zone, brought to UTC."""
 
 
 class MemoryItem(BaseModel):
@@ -27,7 +35,7 @@ class MemoryItem(BaseModel):
 
     id: str
     text: str
-    created_at: Annotated[AwareDatetime, AfterValidator(_to_utc)]
+    created_at: Moment
     metadata: dict[str, JsonValue] | None = None
     score: float | None = None
 

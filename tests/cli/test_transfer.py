@@ -138,6 +138,7 @@ def bad_lines():
     yield "empty key", '{"text": "tea", "key": ""}', "scope key"
     yield "time without a zone", '{"text": "tea", "created_at": "2026-01-01T00:00:00"}', "'created_at'"
     yield "time that is none", '{"text": "tea", "created_at": "yesterday"}', "'created_at'"
+    yield "time beyond every year", '{"text": "tea", "created_at": "0001-01-01T00:00:00+01:00"}', "years 1 to 9999"
     yield "time as a number", '{"text": "tea", "created_at": 1767225600}', "'created_at'"
     yield "metadata that is no object", '{"text": "tea", "metadata": [1]}', "'metadata'"
     yield "NaN in metadata", '{"text": "tea", "metadata": {"x": NaN}}', "JSON"

@@ -153,3 +153,27 @@ def test_texts_of_concurrent_calls_do_not_get_each_others_vectors(every_vector_p
     memory.add_many("k", list(vectors))
     for text in vectors:
         assert texts_of(memory.list("k", query=text)) == [text]
+
+
+@pytest.mark.parametrize("form", ["one array", "rows", "lists", "transposed", "every second column"])
+def test_vectors_may_be_one_array_or_many_of_any_layout(every_vector_place, form):
+    """chroma-core/chroma#407, #1013, MemPalace/mempalace#2190, facebookresearch/faiss#1941"""
+    vectors = {"tea": [1.0, 0.0], "milk": [0.6, 0.8]}
+
+    def embed(texts):
+        plain = np.array([vectors[text] for text in texts], np.float32)
+        wide = np.zeros((len(texts), 4), np.float32)
+        wide[:, ::2] = plain
+        forms = {
+            "one array": plain,
+            "rows": list(plain),
+            "lists": [list(row) for row in plain],
+            "transposed": np.asfortranarray(plain),
+            "every second column": wide[:, ::2],
+        }
+        return forms[form]
+
+    memory = blocking(every_vector_place.open(embedder=as_embedder(embed, id="of any form")))
+    memory.add_many("k", ["tea", "milk"])
+    found = [(item.text, item.score) for item in memory.list("k", query="tea")]
+    assert found == [("tea", 1.0), ("milk", pytest.approx(0.6, abs=1e-7))]

@@ -182,3 +182,37 @@ def test_forking_in_the_middle_of_everything_hangs_neither_parent_nor_child(kind
     )
     expected = "0 []\n" if kind.startswith("memory") else "1 ['of a child']\n"
     assert (done.stdout, done.stderr) == (expected, "")
+
+
+FIRST_LOOP = """
+import asyncio, os, signal, sys, threading
+from vectormem import InMemoryMemory, blocking
+
+memory, making, forking = InMemoryMemory(), threading.Event(), threading.Event()
+
+def make_the_first_loop():
+    with asyncio.events._lock:  # as asyncio does when the first event loop of a process is made
+        making.set()
+        forking.wait(0.5)
+
+threading.Thread(target=make_the_first_loop).start()
+making.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    blocking(memory).add("k", "tea")
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_fork_while_the_first_event_loop_is_made_hangs_no_child(tmp_path):
+    """tox-dev/filelock#635"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FIRST_LOOP],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == ("0\n", "")

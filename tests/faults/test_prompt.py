@@ -57,7 +57,7 @@ def test_a_limit_is_kept_exactly(every_place, query, limit, number):
 
 
 def test_an_unknown_argument_is_no_silent_one(every_place):
-    """mem0ai/mem0#3819"""
+    """mem0ai/mem0#3819, langchain-ai/langgraph#8829, #8759"""
     memory = blocking(every_place.open())
     for unknown in ("top_k", "k", "max_results", "scope", "filter"):
         with pytest.raises(TypeError, match=unknown):

@@ -2,10 +2,24 @@
 
 import pytest
 
+from embedders import HashEmbedder
 from tests.conftest import texts_of
-from vectormem import MemoryInvalidError, blocking
+from vectormem import ChatStorage, MemoryInvalidError, blocking
 
 BAD_TEXTS = ["tea\x00pot", "\x00", "hi \ud83d", "\udc00 lone", "", " ", "\n\t\u3000", None, 3, b"tea", ["tea"]]
+
+
+WITHOUT_WORDS = ["🎉👍🏽", "???", "--", "❤️", "️", "…", "'"]
+FORMS = [
+    ("my re\u0301sume\u0301", "r\u00e9sum\u00e9"),
+    ("my r\u00e9sum\u00e9", "re\u0301sume\u0301"),
+    ("İnci", "inci"),
+    ("inci", "İNCİ"),
+    ("STRASSE", "straße"),
+    ("straße", "STRASSE"),
+    ("Grade 4: Week 1", "Grade 4 Week 1"),
+    ("I like C++", "C++"),
+]
 
 
 @pytest.mark.parametrize("query", ["咖啡", "咖啡豆", "咖啡 豆"])
@@ -16,7 +30,7 @@ def test_spaces_between_characters_do_not_matter(every_keyword_place, query):
     assert texts_of(memory.list("k", query=query)) == ["我买了咖啡豆"]
 
 
-@pytest.mark.parametrize("query", ["🎉👍🏽", "???", "--", "❤️", "️", "…", "'"])
+@pytest.mark.parametrize("query", WITHOUT_WORDS)
 def test_a_query_without_words_matches_nothing(every_keyword_place, query):
     """bigduu/Bamboo-agent#243"""
     memory = blocking(every_keyword_place.open())
@@ -24,19 +38,7 @@ def test_a_query_without_words_matches_nothing(every_keyword_place, query):
     assert memory.list("k", query=query) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("my re\u0301sume\u0301", "r\u00e9sum\u00e9"),
-        ("my r\u00e9sum\u00e9", "re\u0301sume\u0301"),
-        ("İnci", "inci"),
-        ("inci", "İNCİ"),
-        ("STRASSE", "straße"),
-        ("straße", "STRASSE"),
-        ("Grade 4: Week 1", "Grade 4 Week 1"),
-        ("I like C++", "C++"),
-    ],
-)
+@pytest.mark.parametrize(("text", "query"), FORMS)
 def test_form_case_and_punctuation_do_not_matter(every_keyword_place, text, query):
     """lgse/strata#809, junegunn/fzf#3212, 4gray/iptvnator#609, python/cpython#121678, tinyhumansai/openhuman#5754"""
     memory = blocking(every_keyword_place.open())
@@ -130,3 +132,40 @@ def test_an_id_that_nobody_has_is_just_unknown(every_place, item_id):
     assert memory.get("k", item_id) is None
     assert memory.remove("k", item_id) is False
     assert memory.count("k") == 1
+
+
+RANKED_BY_WORDS = ["keyword", "hybrid"]
+
+
+@pytest.mark.parametrize("ranking", RANKED_BY_WORDS)
+def test_vector_memories_that_rank_by_words_take_any_query_and_find_any_form(every_vector_place, ranking):
+    """bigduu/Bamboo-agent#243, spences10/ccrecall#29, lgse/strata#809, 4gray/iptvnator#609"""
+    memory = blocking(every_vector_place.open(ranking=ranking))
+    memory.add_many("k", ["tea", "coffee", "what???", "🎉"])
+    for query in WITHOUT_WORDS:
+        assert memory.list("k", query=query) == [], query
+    for query in SYNTAX:
+        assert set(texts_of(memory.list("k", query=query))) <= {"tea"}, query
+    for number, (text, query) in enumerate(FORMS):
+        memory.add_many(f"form {number}", [text, "something else"])
+        assert texts_of(memory.list(f"form {number}", query=query)) == [text]
+    memory.add_many("chinese", ["我买了咖啡豆", "他喝茶"])
+    for query in ("咖啡", "咖啡豆", "咖啡 豆"):
+        assert texts_of(memory.list("chinese", query=query)) == ["我买了咖啡豆"]
+
+
+@pytest.mark.parametrize("ranking", RANKED_BY_WORDS)
+def test_chats_that_rank_by_words_take_any_query_and_find_any_form(ranking):
+    """bigduu/Bamboo-agent#243, spences10/ccrecall#29, lgse/strata#809, 4gray/iptvnator#609"""
+    with blocking(ChatStorage(":memory:", embedder=HashEmbedder(), ranking=ranking)) as chat:
+        for text in ("a cup of tea", "some coffee", "but what???", "🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉"):
+            chat.save_message("c", "user", text)
+        for query in WITHOUT_WORDS:
+            assert chat.search_messages(query, min_similarity=0) == [], query
+        for query in SYNTAX:
+            found = [match.text for match in chat.search_messages(query)]
+            assert "some coffee" not in found, query
+        for text, query in FORMS:
+            saved = chat.save_message("forms", "user", text)
+            assert [match.message for match in chat.search_messages(query, conversation_id="forms")] == [saved]
+            chat.delete_message(saved.id)

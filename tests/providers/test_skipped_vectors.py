@@ -90,3 +90,30 @@ def test_an_item_that_is_removed_while_reindexing_does_not_come_back():
             return [item.text for item in await memory.list(KEY)]
 
     assert asyncio.run(scenario()) == ["tea"]
+
+
+def test_items_that_are_gone_when_they_would_be_named_are_not_warned_of(changed, caplog, monkeypatch):
+    provider = changed.target
+    read = provider._items.read
+
+    async def after_a_reindex(key, work, *, brief=False):
+        await provider.reindex(key)
+        return await read(key, work, brief=brief)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(provider, "_items", Reading(provider._items, after_a_reindex))
+        changed.list(KEY, query="tea")
+    assert caplog.records == []
+
+
+class Reading:
+    """A store of which one call is another."""
+
+    def __init__(self, store, read):
+        self._store, self._read, self._reads = store, read, 0
+
+    def __getattr__(self, name):
+        if name == "read" and not self._reads:
+            self._reads += 1
+            return self._read
+        return getattr(self._store, name)

@@ -1,12 +1,13 @@
 """The rules for what callers of a chat memory pass in."""
 
 from collections.abc import Collection
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 from vectormem.canonical import check_storable, encode_metadata
 from vectormem.checks import check_id
 from vectormem.errors import MemoryInvalidError
+from vectormem.items import to_utc
 from vectormem.stores.chats import MessageDraft
 from vectormem.stores.rows import to_microseconds
 
@@ -31,7 +32,10 @@ def check_time(moment: object) -> datetime:
     """Return an aware time in UTC; one without a time zone could be any."""
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise MemoryInvalidError(f"created_at must be a datetime with a time zone, not {moment!r}")
-    return moment.astimezone(UTC)
+    try:
+        return to_utc(moment)
+    except ValueError as error:
+        raise MemoryInvalidError(f"created_at: {error}") from error
 
 
 def check_count(value: object, name: str) -> int:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from vectormem.chat.messages import Message
 from vectormem.errors import MemoryInvalidError
+from vectormem.items import Moment
 from vectormem.origin import new_uuid, utc_now
 
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant"}
@@ -21,7 +22,7 @@ class _Line(BaseModel):
     role: str
     content: str
     id: str | None = None
-    created_at: AwareDatetime | None = None
+    created_at: Moment | None = None
     metadata: dict[str, JsonValue] | None = None
 
 

@@ -253,13 +253,15 @@ class ChatStorage:
         return found
 
     async def _warn_of_skipped(self, skipped: int) -> None:
-        self._warned = True
         counts = await self._store.read(self.scope_key, lambda rows: rows.embedders(self._shortest))
         others = [
             f"{count} without a vector" if kind is None else f"{count} of {kind.embedder!r} ({kind.dimensions} d)"
             for kind, count in counts.items()
             if kind != self._embedding.kind
         ]
+        if not others:  # they are embedded or gone by now
+            return
+        self._warned = True
         logger.warning(
             "chats of %r: searches skip %d messages that %r (%d d) has not embedded: %s; embed_pending() adds them",
             self.scope_key,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import typer
 
+from vectormem.cli.stray_output import QuietEmbedder, stray_output_on_stderr
 from vectormem.errors import EmbeddingError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -137,8 +138,10 @@ def parse_embedder(spec: str) -> EmbedderChoice:
 
 
 def _loaded(spec: str, load: Load) -> "Embedder":
-    with _translated(spec):
+    if spec.partition(":")[0] == "hash":  # prints nothing
         return load()
+    with _translated(spec), stray_output_on_stderr():
+        return QuietEmbedder(load())
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from vectormem.canonical import encode_metadata
@@ -15,7 +15,7 @@ from vectormem.cli.inspection import ExportedRow
 from vectormem.cli.item_view import timestamp
 from vectormem.cli.sources import Source
 from vectormem.errors import MemoryInvalidError
-from vectormem.items import MemoryItem
+from vectormem.items import MemoryItem, Moment
 from vectormem.stores.rows import from_microseconds
 
 
@@ -32,7 +32,7 @@ class _Line(BaseModel):
     key: str | None = None
     id: str | None = None
     text: str
-    created_at: AwareDatetime | None = None
+    created_at: Moment | None = None
     metadata: dict[str, JsonValue] | None = None
 
 

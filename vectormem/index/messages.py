@@ -121,7 +121,7 @@ class MessageIndex:
         return mask
 
     def cosines(self, query: Vector) -> NDArray[np.float64]:
-        """Return each message's cosine with the query, that of its best passage; NaN where it has no vector."""
+        """Return each message's cosine with the query, that of its best passage; NaN where there is no vector."""
         return self._spread(self.passages, self.passage_owners, query)
 
     def context_cosines(self, query: Vector) -> NDArray[np.float64]:
@@ -129,6 +129,8 @@ class MessageIndex:
         return self._spread(self.contexts, self._owners_of("contexts", self.contexts.seqs), query)
 
     def _spread(self, array: VectorArray, owners: NDArray[np.intp], query: Vector) -> NDArray[np.float64]:
+        if not query.any():  # like nothing, and not like everything
+            return np.full(len(self), np.nan)
         best = np.full(len(self), -np.inf)
         scores = (array.matrix @ query).astype(np.float64)
         np.maximum.at(best, owners[array.alive], scores[array.alive])

@@ -97,12 +97,14 @@ class VectorProvider(BuiltinProvider):
         return [item_of(row, None if math.isnan(score) else score) for row, score in found.ranked]
 
     def _warn_of_skipped(self, key: str, kind: VectorKind, counts: dict[VectorKind | None, int]) -> None:
-        self._warned.add(key)
         others = [
             f"{count} without a vector" if other is None else f"{count} of {other.embedder!r} ({other.dimensions} d)"
             for other, count in counts.items()
             if other != kind
         ]
+        if not others:  # they are gone by now
+            return
+        self._warned.add(key)
         logger.warning(
             "memory key %r: queries skip items that %r (%d d) has not embedded: %s; reindex(%r) adds them",
             key,

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from vectormem.canonical import canonical_json, parse_json
-from vectormem.errors import ToolInputError
+from vectormem.canonical import canonical_json, check_json, parse_json
+from vectormem.errors import MemoryInvalidError, ToolInputError
 from vectormem.items import MemoryItem
 from vectormem.slots.access import forget_item, list_items, remember_item
 from vectormem.slots.block import fit
@@ -73,6 +73,10 @@ class MemoryTool:
                 raise ToolInputError(f"the arguments of {self.name} are not valid JSON: {error}") from error
         if not isinstance(arguments, Mapping):
             raise ToolInputError(f"the arguments of {self.name} must be an object, not {type(arguments).__name__}")
+        try:
+            check_json(arguments, "the argument")
+        except MemoryInvalidError as error:
+            raise ToolInputError(f"the arguments of {self.name} are no JSON object: {error}") from error
         return {name: value for name, value in arguments.items() if not (self._drop_nulls and value is None)}
 
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import random
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeAlias, runtime_checkable
+from weakref import WeakValueDictionary
 
 from vectormem.checks import check_seconds
 from vectormem.concurrency import AsyncLock, ForkAware
@@ -62,7 +64,6 @@ class KVStore(ForkAware, ItemStore):
     """
 
     def __init__(self, binding: Binding, *, timeout: float | None = None) -> None:
-        super().__init__()
         if binding is None or not (callable(binding) or _is_key_value(binding)):
             raise MemoryInvalidError(
                 "kv must have async get, put and delete, or be a function that returns such an object, as RedisKV "
@@ -70,14 +71,15 @@ class KVStore(ForkAware, ItemStore):
             )
         self._binding = binding
         self._timeout = None if timeout is None else check_seconds(timeout, "timeout")
-        self._locks: dict[str, AsyncLock] = {}
+        self._renew_locks()
+        super().__init__()
 
     async def read(self, scope_key: str, work: Callable[[Rows], T], *, brief: bool = False) -> T:
         async with self._guarded(scope_key):
             return work(_table(await self._resolve().get(_PREFIX + scope_key), scope_key))
 
     async def change(self, scope_key: str, work: Callable[[Rows], T]) -> T:
-        async with self._guarded(scope_key), self._locks.setdefault(scope_key, AsyncLock()):
+        async with self._guarded(scope_key), self._lock_of(scope_key):
             kv, pause = self._resolve(), _FIRST_PAUSE
             while True:
                 held = await kv.get(_PREFIX + scope_key)
@@ -100,7 +102,16 @@ class KVStore(ForkAware, ItemStore):
         pass
 
     def _after_fork_in_child(self) -> None:
-        self._locks = {}
+        self._renew_locks()
+
+    def _renew_locks(self) -> None:
+        self._mutex = threading.Lock()
+        self._locks: WeakValueDictionary[str, AsyncLock] = WeakValueDictionary()
+
+    def _lock_of(self, scope_key: str) -> AsyncLock:
+        """Return the lock of a key, which lasts as long as somebody uses it."""
+        with self._mutex:
+            return self._locks.setdefault(scope_key, AsyncLock())
 
     def _resolve(self) -> KeyValue:
         kv = self._binding if _is_key_value(self._binding) else self._binding()  # type: ignore[operator]

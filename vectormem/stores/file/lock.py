@@ -2,11 +2,11 @@
 
 import os
 import random
+import re
 import socket
 import threading
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,26 +26,61 @@ _REFRESH_SECONDS = 5.0
 _FIRST_WAIT = 0.002
 _LONGEST_WAIT = 0.05
 _FAIRNESS_SECONDS = 1.0
+_MOST_READ = 1024
+
+
+class _Queue:
+    """Where the threads of this process wait for one lock file."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.contended_until = 0.0
 
 
 class FileLocks:
     """The lock files of one folder, with a queue in this process before each."""
 
     def __init__(self) -> None:
-        self._queues: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
-        self._contended: dict[Path, float] = {}
+        self._mutex = threading.Lock()
+        self._queues: dict[Path, _Queue] = {}
+        self._held: set[_HeldLock] = set()
 
     @contextmanager
     def hold(self, path: Path) -> Iterator[None]:
         """Hold the lock file `path`. Raises StorageFailedError where others hold it for 10 seconds."""
-        with self._queues[path]:
-            if self._contended.get(path, 0) > time.monotonic():
+        with self._queued(path) as queue:
+            if queue.contended_until > time.monotonic():
                 time.sleep(random.uniform(_FIRST_WAIT, _LONGEST_WAIT / 2))  # let the other processes have their turn
             lock, waited = _acquire(path)
             if waited:
-                self._contended[path] = time.monotonic() + _FAIRNESS_SECONDS
+                queue.contended_until = time.monotonic() + _FAIRNESS_SECONDS
             with lock:
-                yield
+                self._held.add(lock)
+                try:
+                    yield
+                finally:
+                    self._held.discard(lock)  # before it closes: its number may mean another file then
+
+    def let_go(self) -> None:
+        """Close the lock files in a forked child, which would else keep the locks of its parent after its end."""
+        while self._held:
+            self._held.pop().let_go()
+
+    @contextmanager
+    def _queued(self, path: Path) -> Iterator[_Queue]:
+        """Wait in the queue of a lock file; one that nobody needs any more is dropped."""
+        with self._mutex:
+            queue = self._queues.setdefault(path, _Queue())
+            queue.users += 1
+        try:
+            with queue.lock:
+                yield queue
+        finally:
+            with self._mutex:
+                queue.users -= 1
+                if not queue.users and queue.contended_until <= time.monotonic():
+                    del self._queues[path]
 
 
 class _HeldLock:
@@ -70,6 +105,10 @@ class _HeldLock:
                 self._path.unlink(missing_ok=True)
         finally:
             os.close(self._descriptor)
+
+    def let_go(self) -> None:
+        """Close the file and nothing else."""
+        os.close(self._descriptor)
 
     def _refresh(self) -> None:
         while not self._done.wait(_REFRESH_SECONDS):
@@ -121,7 +160,8 @@ def _remove_stale(path: Path) -> bool:
     except OSError:
         return False
     try:
-        if not _is_stale(descriptor) or not _try_claim(descriptor) or not _is_open_file(path, descriptor):
+        is_abandoned = _is_stale(descriptor) or _is_of_the_dead(descriptor)
+        if not is_abandoned or not _try_claim(descriptor) or not _is_open_file(path, descriptor):
             return False
         if fcntl is not None:  # else it may be a living owner that writes it
             _remove_leftovers(path)
@@ -141,12 +181,28 @@ def _remove_leftovers(path: Path) -> None:
 
 def leftovers(document: Path) -> list[Path]:
     """Return the temporary files of a document; whoever holds its lock may remove them."""
-    found = document.parent.glob(f"{document.name}.*.tmp")
-    return [path for path in found if "." not in path.name[len(document.name) + 1 : -len(".tmp")]]
+    own = re.compile(re.escape(document.name) + r"\.[0-9a-f-]+\.tmp")
+    return [path for path in document.parent.iterdir() if own.fullmatch(path.name)]
 
 
 def _is_stale(descriptor: int) -> bool:
     return abs(time.time() - os.fstat(descriptor).st_mtime) > STALE_SECONDS
+
+
+def _is_of_the_dead(descriptor: int) -> bool:
+    """Whether the owner was a process of this machine that is gone, so that nobody has to wait for its age."""
+    if fcntl is None:  # what follows would end a process there
+        return False
+    process, _, rest = os.pread(descriptor, _MOST_READ, 0).decode(errors="replace").partition(" ")
+    if not process.isdecimal() or rest.split(" ")[0] != socket.gethostname():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass  # it is another user's, or no number of a process
+    return False
 
 
 def _try_claim(descriptor: int) -> bool:

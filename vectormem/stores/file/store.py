@@ -102,6 +102,7 @@ class FileStore(ForkAware, ItemStore):
         return key if read_document(content, key, str(path)).count() else None
 
     def _after_fork_in_child(self) -> None:
+        self._locks.let_go()
         self._locks = FileLocks()
 
 

@@ -32,7 +32,7 @@ def connect(path: str, busy_seconds: float, secret: Secret | None = None) -> aps
     if _is_sealed(path):
         target, flags = f"file:{quote(path)}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     else:
-        target, flags = path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        target, flags = path, apsw.SQLITE_OPEN_READWRITE  # never created here: it would not be private
     connection = apsw.Connection(target, flags=flags)
     if secret is not None:
         secret.unlock(connection)
@@ -85,6 +85,20 @@ def _patience(seconds: float) -> Callable[[int], bool]:
         return True
 
     return wait
+
+
+def identity(path: str) -> tuple[int, int] | None:
+    """Return what tells the file at a path from any other, or None where there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def use_rollback_journal(connection: apsw.Connection) -> None:
+    """Leave write-ahead logging, which needs memory that all processes share."""
+    connection.pragma("journal_mode", "delete")
 
 
 def use_wal(connection: apsw.Connection) -> None:

@@ -1,5 +1,6 @@
 """One database file for everything: items, vectors, chats and sessions."""
 
+import logging
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, suppress
@@ -15,8 +16,16 @@ from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.cache import IndexCache
 from vectormem.stores.sqlite import history as histories
 from vectormem.stores.sqlite.care import Care
-from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, use_wal
+from vectormem.stores.sqlite.connection import (
+    MEMORY,
+    connect,
+    create_private,
+    identity,
+    use_rollback_journal,
+    use_wal,
+)
 from vectormem.stores.sqlite.connections import Connections
+from vectormem.stores.sqlite.disk import network_file_system
 from vectormem.stores.sqlite.encryption import Key, Secret, checked_key
 from vectormem.stores.sqlite.errors import translated
 from vectormem.stores.sqlite.history import History
@@ -24,9 +33,15 @@ from vectormem.stores.sqlite.rekey import rekey
 from vectormem.stores.sqlite.schema import check_version, migrate
 from vectormem.stores.sqlite.wipe import empty_log, wipe
 
+logger = logging.getLogger("vectormem")
+
 T = TypeVar("T")
 
 _REST_SECONDS = 5.0
+_ON_NETWORK = (
+    "the database %s lies on a network file system (%s): it is kept without a write-ahead log, which is slower, and is "
+    "as safe as the locks of that file system; prefer a local disk, or a database server"
+)
 
 
 class SqliteStore(ForkAware, Care):
@@ -57,23 +72,29 @@ class SqliteStore(ForkAware, Care):
         self.cache = IndexCache(check_positive(cache_bytes, "cache_bytes"))
         self._busy_seconds = busy_seconds
         self._has_deleted = False
-        self._connections = Connections(self.path, self._connect, in_memory=not self.reads_never_wait)
+        self._in_memory = self.path == MEMORY
+        self._network = None if self._in_memory else network_file_system(self.path)
+        self._connections = Connections(self.path, self._connect, in_memory=self._in_memory)
         with translated(self.path, self.secret):
-            if self.path != MEMORY:
+            if not self._in_memory:
                 create_private(self.path)
+            self._file = identity(self.path)
             self._with_writer(lambda connection: migrate(connection, self.path))
             self.recorded = self._set_up_history(wanted)
+        if self._network:
+            logger.warning(_ON_NETWORK, self.path, self._network)
         super().__init__()
 
     @property
     def reads_never_wait(self) -> bool:
-        """Whether readers have connections of their own, so that no writer holds them up."""
-        return self.path != MEMORY
+        """Whether readers have connections of their own, and no writer holds them up."""
+        return not self._in_memory and self._network is None
 
     def read(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)` on one consistent state of the database. It blocks."""
-        if not self.reads_never_wait:
+        if self._in_memory:
             return self.write(work)
+        self._check_file()
         with translated(self.path, self.secret):
             connection = self._connections.take_reader()
             try:
@@ -83,6 +104,7 @@ class SqliteStore(ForkAware, Care):
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Return `work(connection)` in one write transaction: all of it is stored, or nothing. It blocks."""
+        self._check_file()
         with translated(self.path, self.secret):
             return self._with_writer(lambda connection: _in_transaction(connection, "BEGIN IMMEDIATE", work))
 
@@ -103,7 +125,7 @@ class SqliteStore(ForkAware, Care):
 
     def wipe_now(self, wait_seconds: float) -> bool:
         """Overwrite what deleted rows left behind; False where another connection holds it up. It blocks."""
-        if self.path == MEMORY:
+        if self._in_memory:
             return True
         self._has_deleted = False
         with translated(self.path, self.secret), self.in_use(), closing(self._connect(wait_seconds)) as connection:
@@ -113,7 +135,7 @@ class SqliteStore(ForkAware, Care):
 
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
-        if self._has_deleted and Path(self.path).exists():
+        if self._has_deleted and identity(self.path) == self._file:
             with suppress(StorageFailedError):  # the file is whole anyway, and closing goes on
                 self.wipe_now(0)
         self._has_deleted = False
@@ -143,9 +165,21 @@ class SqliteStore(ForkAware, Care):
         seconds = self._busy_seconds if busy_seconds is None else busy_seconds
         connection = connect(self.path, seconds, self.secret)
         check_version(connection, self.path)
-        if self.path != MEMORY and not connection.readonly("main"):
+        if self._in_memory or connection.readonly("main"):
+            return connection
+        if self._network:
+            use_rollback_journal(connection)
+        else:
             use_wal(connection)
         return connection
+
+    def _check_file(self) -> None:
+        """Refuse to go on where the file is gone: SQLite would write on into what nobody will find."""
+        if not self._in_memory and identity(self.path) != self._file:
+            raise StorageFailedError(
+                f"the database {self.path} was deleted or replaced while it was open, and what is written now would "
+                "be lost; close this store and open it again"
+            )
 
     def _with_writer(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._connections.lock_writer()
@@ -161,11 +195,11 @@ class SqliteStore(ForkAware, Care):
         return self.write(lambda connection: histories.set_up(connection, wanted))
 
     def _rekey(self, secret: Secret | None) -> None:
-        if self.path == MEMORY:
+        if self._in_memory:
             raise MemoryInvalidError("a database in memory is not encrypted")
         with self._connections.at_rest(_REST_SECONDS):
             rekey(Path(self.path), self.secret, secret)
-            self.secret = secret
+            self.secret, self._file = secret, identity(self.path)
 
     def _after_fork_in_child(self) -> None:
         self.cache = IndexCache(self.cache.budget)

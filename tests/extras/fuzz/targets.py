@@ -1,0 +1,260 @@
+"""What is fuzzed: each target takes any bytes, and may raise nothing but the errors that it documents."""
+
+import io
+import json
+import re
+from datetime import UTC, datetime
+
+import atheris
+
+with atheris.instrument_imports(include=["vectormem", "embedders"]):
+    from embedders.words import words
+    from vectormem import InMemoryMemory, MemoryContext, MemoryItem, MemoryRun, define_memory
+    from vectormem.canonical import canonical_json
+    from vectormem.chat.exports import read_chats
+    from vectormem.chat.passages import passages
+    from vectormem.checks import check_text
+    from vectormem.cli.formats import guess_format
+    from vectormem.cli.jsonl import read_jsonl
+    from vectormem.cli.output import shown, to_json
+    from vectormem.cli.paragraphs import read_markdown, read_text
+    from vectormem.cli.sources import Source
+    from vectormem.errors import MemoryInvalidError, StorageFailedError, VectorMemError
+    from vectormem.ranking.words import item_words, query_words
+    from vectormem.slots.block import render_block, without_blocks
+    from vectormem.stores.document import read_document, write_document
+    from vectormem.stores.file.names import file_name, key_of, legacy_file_name
+
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+_ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_TAG = re.compile(r"<[\s/]*memory", re.IGNORECASE)
+
+
+def keyword_words(data):
+    """Words: never a blank one; an item is found by each of its own words; folding twice changes nothing."""
+    text = _text(data)
+    found = words(text)
+    assert all(word and not word.isspace() for word in found)
+    assert words(" ".join(found)) == found
+    if wanted := query_words(text):
+        assert wanted <= item_words(text)
+
+
+def file_names(data):
+    """Names: one file a key, inside the folder, safe on file systems that ignore case, and read back."""
+    key = _text(data)
+    if not key or "\0" in key:
+        return
+    name = file_name(key)
+    assert name == name.lower()
+    assert re.fullmatch(r"[a-z0-9%^+!'()._~-]+\.json", name)
+    assert len(name) <= 200
+    assert not name.startswith((".json", "con.", "nul."))
+    assert key_of(name) in (key, None)
+    assert (key_of(name) is None) == ("+" in name)
+    assert "/" not in legacy_file_name(key)
+
+
+def jsonl(data):
+    """JSONL: an item, or an error that names the line."""
+    _read(read_jsonl, data)
+
+
+def text_paragraphs(data):
+    """Plain text: every letter of it is in an item."""
+    _read(read_text, data)
+
+
+def markdown(data):
+    """Markdown: items or an error that names the line."""
+    _read(read_markdown, data)
+    guess_format("x.json", data[:100])
+
+
+def chat_exports(data):
+    """Exports of ChatGPT and Claude, and chats as JSON lines: messages, or MemoryInvalidError."""
+    provider = atheris.FuzzedDataProvider(data)
+    text = json.dumps(_export(provider)) if provider.ConsumeBool() else _text(data[1:])
+    try:
+        for message in read_chats(text):
+            assert message.created_at.tzinfo is not None
+    except MemoryInvalidError:
+        pass
+
+
+def documents(data):
+    """Files of a memory: rows that are written as they were read, or StorageFailedError."""
+    provider = atheris.FuzzedDataProvider(data)
+    content = json.dumps(_json(provider, 4)).encode() if provider.ConsumeBool() else data[1:]
+    try:
+        table = read_document(content, "k", "a file")
+    except StorageFailedError:
+        return
+    again = read_document(write_document("k", table), "k", "a file")
+    assert again.newest() == table.newest()
+
+
+def tool_arguments(data):
+    """Arguments of tools: a result that is JSON, or a VectorMemError."""
+    provider = atheris.FuzzedDataProvider(data)
+    tool = _TOOLS[provider.ConsumeIntInRange(0, len(_TOOLS) - 1)]
+    arguments = _json(provider, 4) if provider.ConsumeBool() else _text(data[2:])
+    if provider.ConsumeBool() and isinstance(arguments, dict):
+        names = list(tool.input_schema["properties"])
+        arguments = {names[position % len(names)]: value for position, value in enumerate(arguments.values())}
+    try:
+        result = _driven(tool.call(arguments))
+    except VectorMemError:
+        return
+    json.dumps(result, allow_nan=False)
+
+
+def block(data):
+    """Blocks: one opening tag, one closing tag, a line an item, within the budget."""
+    provider = atheris.FuzzedDataProvider(data)
+    show_ids, budget = provider.ConsumeBool(), provider.ConsumeIntInRange(0, 400)
+    items = []
+    for number in range(provider.ConsumeIntInRange(1, 4)):
+        text = provider.ConsumeUnicodeNoSurrogates(120)
+        if text.strip():
+            items.append(MemoryItem(id=f"id-{number}", text=text, created_at=MOMENT))
+    max_chars = None if budget < 100 else budget
+    found = render_block("notes", items, show_ids=show_ids, max_chars=max_chars)
+    assert bool(found) or not items or max_chars is not None
+    if found:
+        lines = found.splitlines()
+        assert (lines[0], lines[-1]) == ('<memory name="notes">', "</memory>")
+        assert len(_TAG.findall(found)) == 2
+        assert max_chars is not None or len(lines) == len(items) + 2
+        assert max_chars is None or len(found) <= max_chars
+        assert all(line.startswith("- ") for line in lines[1:-1])
+        assert without_blocks(f"Be kind.\n\n{found}", ["notes"]) == "Be kind."
+
+
+def terminal(data):
+    """What is shown on a terminal acts on none, and JSON keeps its meaning."""
+    text = data.decode("utf-8", "surrogateescape")
+    assert not _ACTING.search(shown(text))
+    document = to_json({text: [text]})
+    assert not _ACTING.search(document)
+    assert json.loads(document) == {text: [text]}
+
+
+def chat_passages(data):
+    """Passages: parts of the message, in order, that leave nothing out but white space."""
+    text = _text(data)
+    end = 0
+    for passage in passages(text):
+        assert 0 <= passage.start <= passage.end <= len(text)
+        assert not text[end : passage.start].strip()
+        assert passage.text == text[passage.start : passage.end]
+        end = passage.end
+    assert not text[end:].strip()
+
+
+TARGETS = {
+    target.__name__: target
+    for target in (
+        keyword_words,
+        file_names,
+        jsonl,
+        text_paragraphs,
+        markdown,
+        chat_exports,
+        documents,
+        tool_arguments,
+        block,
+        terminal,
+        chat_passages,
+    )
+}
+
+
+def _text(data):
+    return data.decode("utf-8", "ignore")
+
+
+def _read(reader, data):
+    source = Source("a file", io.BytesIO(data))
+    try:
+        for record in reader(source):
+            assert check_text(record.item.text) == record.item.text
+            canonical_json(record.item.metadata)
+    except MemoryInvalidError as error:
+        if not str(error).startswith("a file, line "):
+            raise AssertionError(error) from error
+
+
+def _json(provider, depth):
+    kind = provider.ConsumeIntInRange(0, 8 if depth else 5)
+    if kind > 6:
+        return {_word(provider): _json(provider, depth - 1) for _ in range(provider.ConsumeIntInRange(0, 4))}
+    if kind == 6:
+        return [_json(provider, depth - 1) for _ in range(provider.ConsumeIntInRange(0, 4))]
+    makers = (
+        lambda: None,
+        provider.ConsumeBool,
+        lambda: provider.ConsumeInt(10),
+        provider.ConsumeFloat,
+        lambda: provider.ConsumeUnicode(20),
+        lambda: _word(provider),
+    )
+    return makers[kind]()
+
+
+_NAMES = """
+id text key items version created_at metadata copied query limit topic value mapping chat_messages uuid sender
+human user assistant author role message content content_type parts current_node parent children create_time
+conversation_id title name type 2026-01-01T00:00:00Z 0001-01-01T00:00:00+01:00 k
+""".split()  # noqa: SIM905
+
+
+def _word(provider):
+    return provider.PickValueInList(_NAMES) if provider.ConsumeBool() else provider.ConsumeUnicode(8)
+
+
+def _export(provider):
+    """Return something like an export, in which any value may be any other."""
+
+    def some(usual):
+        return _json(provider, 2) if provider.ConsumeIntInRange(0, 9) == 0 else usual
+
+    content = {"content_type": some("text"), "parts": some(["a tea", some("b")])}
+    node = {
+        "message": some({"author": some({"role": some("user")}), "content": some(content), "create_time": some(1.5)})
+    }
+    chatgpt = {
+        "id": some("c"),
+        "current_node": some("n"),
+        "mapping": some({"n": some({**node, "parent": some("r")}), "r": some({})}),
+    }
+    said = {"uuid": some("m"), "sender": some("human"), "text": some("tea"), "created_at": some("2026-01-01T00:00:00Z")}
+    claude = {"uuid": some("c"), "chat_messages": some([some({**said, "content": some([some({"type": "text"})])})])}
+    return [some(chatgpt), some(claude)]
+
+
+def _tools():
+    schema = {
+        "type": "object",
+        "properties": {"topic": {"type": "string"}, "value": {}},
+        "required": ["topic"],
+        "patternProperties": {"^x": {"type": "number"}},
+    }
+    memory = InMemoryMemory(max_items=20)
+    slots = [
+        define_memory(name="plain", scope="global", provider=memory, expose={"forget": True}),
+        define_memory(name="structured", scope="global", provider=memory, item_schema=schema, item_key="topic"),
+    ]
+    return MemoryRun(slots, MemoryContext()).tools
+
+
+_TOOLS = _tools()
+
+
+def _driven(coroutine):
+    """Drive a coroutine that never waits, which is quicker than an event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("a memory in this process made a tool wait")
