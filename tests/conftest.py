@@ -32,6 +32,11 @@ from vectormem import (
 settings.register_profile("vectormem", deadline=None)  # a busy machine is no fault
 settings.load_profile("vectormem")
 
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # in a shell's background job; the processes of tests would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 NOBODY = 65534
 
 KEYWORD_KINDS = ("memory", "file", "kv", "sqlite")
