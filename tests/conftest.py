@@ -32,9 +32,7 @@ from vectormem import (
 settings.register_profile("vectormem", deadline=None)  # a busy machine is no fault
 settings.load_profile("vectormem")
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # in a shell's background job; the processes of tests would inherit it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a background job, and the processes of tests inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NOBODY = 65534
