@@ -24,6 +24,7 @@ def test_erase_removes_a_scope_in_every_slot_with_its_chats(run, run_json, memor
         "keys": {"facts#user:sam": 1, "notes#user:sam": 1},
         "messages": 1,
         "history": 0,
+        "others": 0,
     }
     assert list(memory().scope_keys()) == ["facts#user:ann"]
     result = run("erase", "user:sam")

@@ -11,7 +11,6 @@ from vectormem.checks import check_limit
 from vectormem.concurrency import run_in_thread
 from vectormem.errors import MemoryInvalidError
 from vectormem.ranking.filters import compile_filter
-from vectormem.stores.sqlite.added_tables import ensure_tables
 from vectormem.stores.sqlite.checkpoints import TABLES, Checkpoints, Place, StoredCheckpoint, Typed, Write
 from vectormem.stores.sqlite.store import SqliteStore
 
@@ -51,7 +50,6 @@ class VectormemSaver(BaseCheckpointSaver[Any]):
         super().__init__(serde=serde)
         self._owned = not isinstance(store, SqliteStore)
         self._store = store if isinstance(store, SqliteStore) else SqliteStore(store)
-        self._has_tables = False
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the checkpoint that the config names, or the latest one of its thread; None where there is none."""
@@ -216,17 +214,10 @@ class VectormemSaver(BaseCheckpointSaver[Any]):
         await run_in_thread(self.close)
 
     def _read(self, work: Callable[[Checkpoints], T]) -> T:
-        self._ensure_tables()
-        return self._store.read(lambda connection: work(Checkpoints(connection)))
+        return self._store.read(lambda connection: work(Checkpoints(TABLES.seen_in(connection))))
 
     def _change(self, work: Callable[[Checkpoints], T]) -> T:
-        self._ensure_tables()
-        return self._store.write(lambda connection: work(Checkpoints(connection)))
-
-    def _ensure_tables(self) -> None:
-        if not self._has_tables:
-            ensure_tables(self._store, "graph_writes", TABLES)
-            self._has_tables = True
+        return self._store.write(lambda connection: work(Checkpoints(TABLES.made_in(connection))))
 
     def _page(
         self, rows: Checkpoints, wanted: Mapping[str, str], before: int | None

@@ -17,6 +17,7 @@ from vectormem.stores.sqlite import history as histories
 from vectormem.stores.sqlite.care import Care
 from vectormem.stores.sqlite.connection import MEMORY, connect, create_private, use_wal
 from vectormem.stores.sqlite.connections import Connections
+from vectormem.stores.sqlite.deletions import noticed
 from vectormem.stores.sqlite.encryption import Key, Secret, checked_key
 from vectormem.stores.sqlite.errors import translated
 from vectormem.stores.sqlite.history import History
@@ -82,9 +83,12 @@ class SqliteStore(ForkAware, Care):
                 self._connections.give_back(connection)
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Return `work(connection)` in one write transaction: all of it is stored, or nothing. It blocks."""
+        """Return `work(connection)` in one write transaction: all of it is stored, or nothing. It blocks.
+
+        Where it deletes rows, closing the store overwrites what they leave behind.
+        """
         with translated(self.path, self.secret):
-            return self._with_writer(lambda connection: _in_transaction(connection, "BEGIN IMMEDIATE", work))
+            return self._with_writer(lambda connection: self._change(connection, work))
 
     async def rekey(self, key: Key | None) -> None:
         """Encrypt the file with another key, or with its first one; None decrypts it.
@@ -96,10 +100,6 @@ class SqliteStore(ForkAware, Care):
     def in_use(self) -> AbstractContextManager[None]:
         """Keep the process from forking while further connections to the file are open."""
         return self._connections.in_use()
-
-    def note_deletion(self) -> None:
-        """Remember that rows were deleted, so that closing overwrites what they left behind."""
-        self._has_deleted = True
 
     def wipe_now(self, wait_seconds: float) -> bool:
         """Overwrite what deleted rows left behind; False where another connection holds it up. It blocks."""
@@ -146,6 +146,12 @@ class SqliteStore(ForkAware, Care):
         if self.path != MEMORY and not connection.readonly("main"):
             use_wal(connection)
         return connection
+
+    def _change(self, connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+        with noticed(connection) as deletions:
+            result = _in_transaction(connection, "BEGIN IMMEDIATE", work)
+        self._has_deleted |= deletions.seen
+        return result
 
     def _with_writer(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._connections.lock_writer()
