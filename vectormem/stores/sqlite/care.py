@@ -29,7 +29,8 @@ class Care(Database, Protocol):
 
         That is each memory whose key is `scope_key` or `<slot>#<scope_key>` with its history, the chats, sessions
         and conversations of `scope_key`, the documents in namespaces that have it as a label, and the checkpoints
-        of the thread that it names. Raises StorageFailedError where an open reader holds old bytes back for `wait_seconds`.
+        of the thread that it names. Raises StorageFailedError where an open reader holds old bytes back for
+        `wait_seconds`.
         """
         return await run_in_thread(erase.erase, self, check_scope_key(scope_key), wait_seconds)
 
