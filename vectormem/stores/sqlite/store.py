@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import apsw
 
 from vectormem.canonical import check_storable
 from vectormem.checks import check_positive
-from vectormem.concurrency import ForkAware, run_in_thread
+from vectormem.concurrency import Closable, ForkAware, run_in_thread
 from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.cache import IndexCache
 from vectormem.stores.sqlite import history as histories
@@ -30,7 +30,7 @@ T = TypeVar("T")
 _REST_SECONDS = 5.0
 
 
-class SqliteStore(ForkAware, Care):
+class SqliteStore(Closable, ForkAware, Care):
     """An open database file, or `":memory:"`; share one among the providers of a process.
 
     Several processes may use one file. A commit is durable when it returns. `busy_seconds` is how long a
@@ -119,22 +119,6 @@ class SqliteStore(ForkAware, Care):
         self._has_deleted = False
         with translated(self.path, self.secret):
             self._connections.close()
-
-    async def aclose(self) -> None:
-        """Close the connections without blocking the event loop."""
-        await run_in_thread(self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     def __repr__(self) -> str:
         return f"SqliteStore({self.path!r})"
