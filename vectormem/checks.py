@@ -35,6 +35,13 @@ def check_id(item_id: object) -> str:
     return item_id
 
 
+def check_name(value: object, what: str) -> str:
+    """Return a name, as of a conversation or a role: a string that is not blank."""
+    if not isinstance(value, str) or not value.strip():
+        raise MemoryInvalidError(f"{what} must be a non-empty string, not {value!r}")
+    return check_storable(value, what)
+
+
 def check_positive(value: object, name: str) -> int:
     """Return a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

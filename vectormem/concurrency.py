@@ -1,4 +1,4 @@
-"""Threads for what blocks, and a lock that any event loop may wait for."""
+"""Threads for what blocks, also in closing, and a lock that any event loop may wait for."""
 
 import asyncio
 import concurrent.futures.thread  # noqa: F401  # else by the first call in a thread, and a fork then hangs its child
@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import ClassVar, ParamSpec, Self, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -16,6 +16,30 @@ T = TypeVar("T")
 async def run_in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a blocking function in a thread; where the caller is cancelled, it still runs to its end."""
     return await asyncio.to_thread(function, *args, **kwargs)
+
+
+class Closable:
+    """Something with a `close` that may block: closed at the end of `with` or `async with` too."""
+
+    def close(self) -> None:
+        """Close it; a second call does nothing."""
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        """Close it without blocking the event loop."""
+        await run_in_thread(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
 
 class AsyncLock:

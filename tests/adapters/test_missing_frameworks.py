@@ -7,11 +7,22 @@ import pytest
 
 from vectormem import MissingExtraError, RedisKV
 
-ADAPTERS = {
-    "agent_framework": ("agent_framework", "agent-framework"),
-    "google_adk": ("google.adk", "google-adk"),
-    "google_adk_service": ("google.adk", "google-adk"),
-    "llama_index": ("llama_index.core", "llama-index"),
+LANGCHAIN = ("langgraph", "langchain", "langchain_core", "langgraph")
+ADAPTERS = {  # the extra, then the packages that are hidden
+    "agent_framework": ("agent-framework", "agent_framework"),
+    "anthropic_memory_tool": ("anthropic", "anthropic"),
+    "google_adk": ("google-adk", "google.adk"),
+    "google_adk_service": ("google-adk", "google.adk"),
+    "langchain": LANGCHAIN,
+    "langchain_embedder": LANGCHAIN,
+    "langchain_parts": LANGCHAIN,
+    "langchain_vectors": LANGCHAIN,
+    "langgraph_saver": LANGCHAIN,
+    "langgraph_store": LANGCHAIN,
+    "llama_index": ("llama-index", "llama_index.core"),
+    "openai_agents": ("openai-agents", "agents"),
+    "openai_session": ("openai-agents", "agents"),
+    "pydantic_ai": ("pydantic-ai", "pydantic_ai"),
 }
 
 
@@ -24,9 +35,11 @@ def hide(monkeypatch, package):
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_importing_an_adapter_without_its_framework_names_the_install_line(monkeypatch, adapter):
-    package, extra = ADAPTERS[adapter]
-    hide(monkeypatch, package)
-    monkeypatch.delitem(sys.modules, f"vectormem.adapters.{adapter}", raising=False)
+    extra, *packages = ADAPTERS[adapter]
+    for package in packages:
+        hide(monkeypatch, package)
+    for name in [one for one in sys.modules if one.startswith("vectormem.adapters.")]:
+        monkeypatch.delitem(sys.modules, name)
     with pytest.raises(MissingExtraError, match=rf"pip install 'vectormem\[{extra}\]'") as caught:
         importlib.import_module(f"vectormem.adapters.{adapter}")
     assert isinstance(caught.value, ImportError)

@@ -1,5 +1,6 @@
 """The commands erase, backup, restore, history and undo."""
 
+import asyncio
 import json
 import os
 import stat
@@ -10,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import KEY, in_process, in_terminal, texts
 from vectormem import ChatStorage, FileMemory, SqliteStore, blocking
+from vectormem.stores.sqlite.sessions import SqliteSession
 from vectormem.testing import HashEmbedder
 
 
@@ -24,6 +26,7 @@ def test_erase_removes_a_scope_in_every_slot_with_its_chats(run, run_json, memor
         "keys": {"facts#user:sam": 1, "notes#user:sam": 1},
         "messages": 1,
         "history": 0,
+        "others": 0,
     }
     assert list(memory().scope_keys()) == ["facts#user:ann"]
     result = run("erase", "user:sam")
@@ -32,6 +35,15 @@ def test_erase_removes_a_scope_in_every_slot_with_its_chats(run, run_json, memor
         "nothing of user:sam is stored; what was deleted before is overwritten\n",
     )
     assert run("erase", "facts#user:ann").stdout == "erased 1 item of facts#user:ann\n"
+
+
+def test_erase_removes_what_adapters_keep_and_counts_it(run, run_json):
+    for scope_key in ("user:sam", "user:ann"):
+        with SqliteStore("vectormem.db") as store:
+            session = SqliteSession(store, scope_key, "monday")
+            asyncio.run(session.change(lambda rows: rows.append(["{}", "{}"])))
+    assert run_json("erase", "user:sam") == {"erased": 0, "keys": {}, "messages": 0, "history": 0, "others": 2}
+    assert run("erase", "user:ann").stdout == "erased 2 further rows of user:ann\n"
 
 
 def test_erase_ends_with_1_and_says_why_where_a_reader_holds_it_back(run, run_json, memory, folder):

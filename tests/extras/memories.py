@@ -54,9 +54,10 @@ class DownMemory(InMemoryMemory):
         return await super().add_many(*args, **kwargs)
 
 
-def printed_by_example(name):
-    """Run an example and return the lines that it prints."""
-    command = [sys.executable, str(EXAMPLES / name)]
+def printed_by_example(name, *arguments, quiet=True):
+    """Run an example and return the lines that it prints; a quiet one writes nothing to standard error."""
+    command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
+    assert not quiet or done.stderr == ""
     return done.stdout.splitlines()

@@ -29,11 +29,17 @@ def test_an_example_runs_and_prints_what_stands_below_it(example, tmp_path, monk
     if example["reason"]:
         pytest.skip(example["reason"])
     monkeypatch.chdir(tmp_path)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(example["code"], "an example of the documentation", "exec"), {"__name__": "__main__"})
+    printed, _ = run_example(example)
     if example["output"] is not None:
-        assert printed.getvalue() == example["output"]
+        assert printed == example["output"]
+
+
+def run_example(example):
+    """Run an example; return what it printed, and its names."""
+    printed, names = io.StringIO(), {"__name__": "__main__"}
+    with contextlib.redirect_stdout(printed):
+        exec(compile(example["code"], "an example of the documentation", "exec"), names)
+    return printed.getvalue(), names
 
 
 def test_the_readme_has_examples():

@@ -3,7 +3,6 @@
 import pytest
 
 from vectormem import SqliteStore
-from vectormem.stores.sqlite.added_tables import ensure_tables
 from vectormem.stores.sqlite.checkpoints import TABLES, Checkpoints, Place, Write
 
 LONG = ("msgpack", b"x" * 100_000)
@@ -12,7 +11,7 @@ LONG = ("msgpack", b"x" * 100_000)
 @pytest.fixture
 def store(tmp_path):
     with SqliteStore(tmp_path / "m.db") as store:
-        ensure_tables(store, "graph_writes", TABLES)
+        store.write(TABLES.made_in)
         yield store
 
 

@@ -18,7 +18,7 @@ def test_the_files_of_the_scope_go_in_every_slot_with_what_crashes_left_and_no_o
     (tmp_path / f"{name}.0a1b.tmp").write_text("half a needle")
     other = tmp_path / "facts%23user%3asam.json.x.json.0a1b.tmp"
     other.write_text("a file that is being written")
-    assert memory.erase("user:sam") == ({"facts#user:sam": 1, "notes#user:sam": 1, "user:sam": 1}, 0, 0)
+    assert memory.erase("user:sam") == ({"facts#user:sam": 1, "notes#user:sam": 1, "user:sam": 1}, 0, 0, 0)
     assert list(memory.scope_keys()) == sorted(kept)
     assert other.exists()
     assert places_of("half a needle", tmp_path) == []
@@ -66,7 +66,7 @@ def test_a_damaged_file_of_another_key_is_no_matter(tmp_path):
 
 
 def test_in_a_folder_that_is_not_there_nothing_is_erased(tmp_path):
-    assert blocking(FileMemory(tmp_path / "none")).erase("sam") == ({}, 0, 0)
+    assert blocking(FileMemory(tmp_path / "none")).erase("sam") == ({}, 0, 0, 0)
     assert list(tmp_path.iterdir()) == []
 
 

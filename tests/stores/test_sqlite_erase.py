@@ -52,7 +52,7 @@ def test_no_byte_of_an_erased_scope_key_is_left_in_any_file(path):
         memory.remove("facts#user:sam", items[0].id)
         memory.add("facts#user:ann", "Ann likes tea and nothing else")
         said = chat_of(store, "user:sam").save_message("needle-talk", "user", "a needle that was said in a chat")
-        assert blocking(store).erase("user:sam") == ({"facts#user:sam": 49}, 1, 51)
+        assert blocking(store).erase("user:sam") == ({"facts#user:sam": 49}, 1, 51, 0)
     for one in (
         "needle",
         "user:sam",
@@ -74,7 +74,7 @@ def test_every_table_is_rid_of_the_key_and_of_nothing_else(path):
         for key in kept:
             memory.add(key, "tea for all")
         chat_of(store, "facts#sam").save_message("talk", "user", "a chat of another scope")
-        assert blocking(store).erase("sam") == ({"facts#sam": 3, "notes#sam": 3, "sam": 3}, 1, 0)
+        assert blocking(store).erase("sam") == ({"facts#sam": 3, "notes#sam": 3, "sam": 3}, 1, 0, 0)
         assert list(memory.scope_keys()) == sorted(kept)
         assert [one.id for one in chat_of(store, "facts#sam").conversations()] == ["talk"]
         assert chat_of(store, "sam").conversations() == []
@@ -89,7 +89,7 @@ def test_a_whole_memory_key_means_that_memory_alone(path):
         memory.add("facts#sam", "tea")
         memory.add("notes#sam", "milk")
         chat_of(store, "sam").save_message("talk", "user", "what Sam said")
-        assert blocking(store).erase("facts#sam") == ({"facts#sam": 1}, 0, 0)
+        assert blocking(store).erase("facts#sam") == ({"facts#sam": 1}, 0, 0, 0)
         assert list(memory.scope_keys()) == ["notes#sam"]
         assert len(chat_of(store, "sam").conversations()) == 1
 
@@ -145,7 +145,7 @@ def test_an_open_reader_holds_the_erasure_back_and_the_error_says_so(path):
             blocking(store).erase("sam", wait_seconds=0)
         assert memory_of(store).list("facts#sam") == []
         reader.execute("COMMIT")
-        assert blocking(store).erase("sam", wait_seconds=0) == ({}, 0, 0)
+        assert blocking(store).erase("sam", wait_seconds=0) == ({}, 0, 0, 0)
     assert places_of("needle", path.parent) == []
 
 
@@ -162,7 +162,7 @@ def test_an_erasure_waits_for_a_reader_that_ends_in_time(path):
         assert done == []
         reader.execute("COMMIT")
         erasing.join()
-    assert done == [({"facts#sam": 1}, 0, 0)]
+    assert done == [({"facts#sam": 1}, 0, 0, 0)]
     assert places_of("needle", path.parent) == []
 
 
@@ -179,7 +179,7 @@ def test_bytes_that_no_row_explains_are_reported_with_their_file(path):
 def test_a_key_that_nobody_has_erases_nothing(path):
     with SqliteStore(path) as store:
         memory_of(store).add("facts#sam", "tea")
-        assert blocking(store).erase("nobody") == ({}, 0, 0)
+        assert blocking(store).erase("nobody") == ({}, 0, 0, 0)
         assert memory_of(store).count("facts#sam") == 1
 
 
@@ -192,7 +192,7 @@ def test_what_is_no_scope_key_is_refused(path, key):
 def test_a_database_in_memory_can_be_erased_from():
     with SqliteStore(":memory:") as store:
         memory_of(store).add("facts#sam", "tea")
-        assert blocking(store).erase("sam") == ({"facts#sam": 1}, 0, 0)
+        assert blocking(store).erase("sam") == ({"facts#sam": 1}, 0, 0, 0)
         assert memory_of(store).list("facts#sam") == []
 
 

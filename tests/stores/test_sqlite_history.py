@@ -126,7 +126,6 @@ def test_what_is_too_old_is_not_shown_not_undone_and_deleted_at_the_next_change_
         with pytest.raises(MemoryInvalidError):
             blocking(store).undo("k")
         memory.add("other", "tea")
-        store.note_deletion()
     assert places_of("a needle", path.parent) == []
 
 
@@ -215,13 +214,12 @@ def test_after_a_restoring_history_is_kept_as_the_store_or_the_backup_says(tmp_p
 def test_without_history_no_statement_of_a_change_has_to_do_with_it(path):
     statements = []
 
-    def trace(cursor, sql, bindings):
-        statements.append(sql)
-        return True
+    def trace(event):
+        statements.append(event["sql"])
 
     with SqliteStore(path) as store:
         memory = memory_of(store, max_items=2)
-        store.write(lambda connection: connection.set_exec_trace(trace))
+        store.write(lambda connection: connection.trace_v2(apsw.SQLITE_TRACE_STMT, trace))
         item = memory.add_many("k", ["tea", "milk", "bread"])[2]
         memory.upsert("k", "wine", id=item.id)
         memory.remove("k", item.id)

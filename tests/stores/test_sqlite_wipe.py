@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import in_forked_child
 from tests.stores.raw_files import RandomEmbedder, contents, places_of
 from vectormem import ChatStorage, SqliteMemory, SqliteStore, SqliteVectorMemory, blocking
+from vectormem.stores.sqlite import wipe as wiping
 
 EMBEDDER = RandomEmbedder()
 
@@ -139,6 +140,24 @@ def test_a_reader_holds_wiping_up_and_nothing_is_damaged(tmp_path):
         reader.execute("COMMIT")
         assert blocking(store).wipe() is True
     assert places_of("needle", tmp_path) == []
+
+
+def test_a_writer_that_comes_once_the_log_is_empty_holds_wiping_up_too(tmp_path, monkeypatch):
+    path = tmp_path / "memory.db"
+    with SqliteStore(path) as store, closing(apsw.Connection(str(path))) as other:
+
+        def emptied(connection, empty_log=wiping.empty_log):
+            done = empty_log(connection)
+            other.execute("BEGIN IMMEDIATE")
+            return done
+
+        memory = blocking(SqliteMemory(store))
+        memory.remove("k", memory.add("k", "a needle in the haystack").id)
+        with monkeypatch.context() as patched:
+            patched.setattr(wiping, "empty_log", emptied)
+            assert blocking(store).wipe(wait_seconds=0) is False
+        other.execute("ROLLBACK")
+        assert blocking(store).wipe() is True
 
 
 def test_pages_that_others_remember_are_read_anew_once_they_were_wiped(tmp_path):

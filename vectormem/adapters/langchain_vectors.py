@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from embedders import Embedder
+from vectormem.adapters.kept import KeptInSqlite
 from vectormem.adapters.langchain_embedder import AnyEmbedder
 from vectormem.adapters.langchain_reindex import reindex
 from vectormem.adapters.missing import missing_extra
-from vectormem.canonical import check_storable, encode_object
-from vectormem.checks import check_positive
+from vectormem.canonical import encode_object
+from vectormem.checks import check_name, check_positive
 from vectormem.concurrency import run_in_thread
 from vectormem.errors import MemoryInvalidError
 from vectormem.index.array import Matrix, Vector
@@ -36,6 +37,7 @@ except ImportError as error:
 Filter: TypeAlias = Mapping[str, Any] | Callable[[Document], bool] | None
 
 _ROOT = "langchain"
+_ID = "the id of a document"
 
 
 class _Hit(NamedTuple):
@@ -44,7 +46,7 @@ class _Hit(NamedTuple):
     row: Row
 
 
-class VectormemVectorStore(VectorStore):
+class VectormemVectorStore(KeptInSqlite, VectorStore):
     """A LangChain `VectorStore`: one collection of a SQLite file, which several processes may use at once.
 
     `embedding` is a LangChain model or an embedder of vectormem; `embedder_id` names a model that is known by
@@ -62,12 +64,9 @@ class VectormemVectorStore(VectorStore):
         collection: str = "documents",
         embedder_id: str | None = None,
     ) -> None:
-        if not isinstance(collection, str) or not collection:
-            raise MemoryInvalidError(f"collection must be a non-empty string, not {collection!r}")
-        self._owned = not isinstance(store, SqliteStore)
-        self._store = store if isinstance(store, SqliteStore) else SqliteStore(store)
+        self._path = (check_name(collection, "collection"),)
+        self._keep_in(store)
         self._documents = Documents(self._store, _ROOT)
-        self._path = (check_storable(collection, "collection"),)
         self._embeddings = embedding if isinstance(embedding, Embeddings) else None
         self._embedding = AnyEmbedder(embedding, id=embedder_id)
 
@@ -93,7 +92,7 @@ class VectormemVectorStore(VectorStore):
         if ids is None:
             self._documents.change(lambda writer: writer.clear(self._path))
         else:
-            keys = [_checked_id(key) for key in ids]
+            keys = [check_name(key, _ID) for key in ids]
             self._documents.change(lambda writer: [writer.delete(self._path, key) for key in keys])
         return True
 
@@ -103,7 +102,7 @@ class VectormemVectorStore(VectorStore):
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the documents with these ids, in their order; absent ones are left out."""
-        keys = [_checked_id(key) for key in ids]
+        keys = [check_name(key, _ID) for key in ids]
         found = self._documents.read(lambda reader: [reader.get(self._path, key) for key in keys])
         return [_document(row) for row in found if row is not None]
 
@@ -192,11 +191,6 @@ class VectormemVectorStore(VectorStore):
         """Embed the documents that have no vectors of this model, after a change of it; return how many."""
         return reindex(self._documents, self._path, self._embedding, _texts_of, on_progress)
 
-    def close(self) -> None:
-        """Close the file, where a path was given."""
-        if self._owned:
-            self._store.close()
-
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         return lambda cosine: max(0.0, cosine)
 
@@ -206,7 +200,7 @@ class VectormemVectorStore(VectorStore):
         if len(keys) != len(given):
             raise MemoryInvalidError(f"{len(keys)} ids were given for {len(given)} documents")
         drafts = [
-            Draft(_checked_id(key or one.id or new_uuid()), _encoded(one), now, None)
+            Draft(check_name(key or one.id or new_uuid(), _ID), _encoded(one), now, None)
             for one, key in zip(given, keys, strict=True)
         ]
         return drafts, [one.page_content for one in given]
@@ -247,12 +241,6 @@ def _checked_query(query: object) -> str:
     if not isinstance(query, str):
         raise MemoryInvalidError(f"the query must be a string, not {query!r}")
     return query.encode(errors="replace").decode()
-
-
-def _checked_id(id: object) -> str:
-    if not isinstance(id, str) or not id:
-        raise MemoryInvalidError(f"the id of a document must be a non-empty string, not {id!r}")
-    return check_storable(id, "the id of a document")
 
 
 def _encoded(document: Document) -> str:

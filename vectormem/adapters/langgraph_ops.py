@@ -5,6 +5,7 @@ import math
 
 from vectormem.adapters.missing import missing_extra
 from vectormem.canonical import check_storable, encode_object
+from vectormem.chat.checks import check_count
 from vectormem.checks import check_query
 from vectormem.errors import MemoryInvalidError
 from vectormem.ranking.filters import compile_filter
@@ -30,11 +31,13 @@ def check_op(op: Op) -> None:
         check_storable(op.key.replace("\0", ""), "the key of an item")
     elif isinstance(op, SearchOp):
         _check_path(op.namespace_prefix)
-        _check_page(op.limit, op.offset)
+        check_count(op.limit, "limit")
+        check_count(op.offset, "offset")
         check_query(op.query)
         compile_filter(op.filter)
     elif isinstance(op, ListNamespacesOp):
-        _check_page(op.limit, op.offset)
+        check_count(op.limit, "limit")
+        check_count(op.offset, "offset")
         for condition in op.match_conditions or ():
             if condition.match_type not in ("prefix", "suffix"):
                 raise MemoryInvalidError(
@@ -95,9 +98,3 @@ def _check_path(path: object) -> None:
     if not isinstance(path, tuple):
         raise MemoryInvalidError(f"a namespace must be a tuple of strings, not {path!r}")
     encode_path(path)
-
-
-def _check_page(limit: object, offset: object) -> None:
-    for name, value in (("limit", limit), ("offset", offset)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise MemoryInvalidError(f"{name} must be a whole number of at least 0, not {value!r}")

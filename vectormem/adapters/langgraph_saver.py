@@ -3,15 +3,15 @@
 import os
 import random
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
+from vectormem.adapters.kept import KeptInSqlite
 from vectormem.adapters.missing import missing_extra
 from vectormem.canonical import check_storable
 from vectormem.checks import check_limit
 from vectormem.concurrency import run_in_thread
 from vectormem.errors import MemoryInvalidError
 from vectormem.ranking.filters import compile_filter
-from vectormem.stores.sqlite.added_tables import ensure_tables
 from vectormem.stores.sqlite.checkpoints import TABLES, Checkpoints, Place, StoredCheckpoint, Typed, Write
 from vectormem.stores.sqlite.store import SqliteStore
 
@@ -37,7 +37,7 @@ _ALL = -1
 _DELTA_COUNTERS = "counters_since_delta_snapshot"
 
 
-class VectormemSaver(BaseCheckpointSaver[Any]):
+class VectormemSaver(KeptInSqlite, BaseCheckpointSaver[Any]):
     """A LangGraph checkpointer in a SQLite file; several processes may use it at once.
 
     Everything of a graph's state is in there, also what a paused run has recalled: keep the file as safely
@@ -49,9 +49,7 @@ class VectormemSaver(BaseCheckpointSaver[Any]):
 
     def __init__(self, store: SqliteStore | str | os.PathLike[str], *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
-        self._owned = not isinstance(store, SqliteStore)
-        self._store = store if isinstance(store, SqliteStore) else SqliteStore(store)
-        self._has_tables = False
+        self._keep_in(store)
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the checkpoint that the config names, or the latest one of its thread; None where there is none."""
@@ -198,35 +196,11 @@ class VectormemSaver(BaseCheckpointSaver[Any]):
             return 1 if current is None else current + 1
         return f"{int(current.split('.')[0]) + 1:032}.{random.random():016}"
 
-    def close(self) -> None:
-        """Close the file, where a path was given."""
-        if self._owned:
-            self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await run_in_thread(self.close)
-
     def _read(self, work: Callable[[Checkpoints], T]) -> T:
-        self._ensure_tables()
-        return self._store.read(lambda connection: work(Checkpoints(connection)))
+        return self._store.read(lambda connection: work(Checkpoints(TABLES.seen_in(connection))))
 
     def _change(self, work: Callable[[Checkpoints], T]) -> T:
-        self._ensure_tables()
-        return self._store.write(lambda connection: work(Checkpoints(connection)))
-
-    def _ensure_tables(self) -> None:
-        if not self._has_tables:
-            ensure_tables(self._store, "graph_writes", TABLES)
-            self._has_tables = True
+        return self._store.write(lambda connection: work(Checkpoints(TABLES.made_in(connection))))
 
     def _page(
         self, rows: Checkpoints, wanted: Mapping[str, str], before: int | None

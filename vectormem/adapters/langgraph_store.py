@@ -5,10 +5,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from vectormem.adapters.kept import KeptInSqlite
 from vectormem.adapters.langchain_embedder import AnyEmbedder
 from vectormem.adapters.langchain_reindex import reindex
 from vectormem.adapters.langgraph_ops import check_op, draft_of, item_of, namespaces
@@ -64,7 +65,7 @@ class _Vectors(NamedTuple):
     queries: dict[str, Vector]
 
 
-class VectormemStore(BaseStore):
+class VectormemStore(KeptInSqlite, BaseStore):
     """A LangGraph `BaseStore` in a SQLite file; several processes may use it at once.
 
     `index` is LangGraph's; its `embed` may also be an embedder of vectormem. `embedder_id` names a model that
@@ -86,8 +87,7 @@ class VectormemStore(BaseStore):
         embedder_id: str | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._owned = not isinstance(store, SqliteStore)
-        self._store = store if isinstance(store, SqliteStore) else SqliteStore(store)
+        self._keep_in(store)
         self._documents = Documents(self._store, _ROOT)
         self._clock = clock
         self.index_config = index.copy() if index else None
@@ -129,23 +129,6 @@ class VectormemStore(BaseStore):
         if self._embedding is None:
             raise MemoryInvalidError("this store has no index, so there is nothing to embed with")
         return reindex(self._documents, (), self._embedding, self._stored_texts, on_progress)
-
-    def close(self) -> None:
-        """Close the file, where a path was given."""
-        if self._owned:
-            self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await run_in_thread(self.close)
 
     def _now(self) -> int:
         return to_microseconds(self._clock())

@@ -4,13 +4,12 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Coroutine
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
+from vectormem.adapters.kept import KeptInSqlite
 from vectormem.adapters.missing import missing_extra
 from vectormem.adapters.openai_context import note_session
-from vectormem.canonical import check_storable
-from vectormem.checks import check_scope_key
-from vectormem.concurrency import run_in_thread
+from vectormem.checks import check_name, check_scope_key
 from vectormem.errors import MemoryInvalidError
 from vectormem.stores.sqlite.sessions import SessionRows, SqliteSession
 from vectormem.stores.sqlite.store import SqliteStore
@@ -23,7 +22,7 @@ except ImportError as error:
 T = TypeVar("T")
 
 
-class VectormemSession:
+class VectormemSession(KeptInSqlite):
     """A conversation kept in a `SqliteStore`, or in the file at a path, which is then closed by `aclose`.
 
     It does what the SDK's own sessions do, and several processes may use one conversation. No verb sees
@@ -39,15 +38,12 @@ class VectormemSession:
         scope_key: str = "global",
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
-        if not isinstance(session_id, str) or not session_id:
-            raise MemoryInvalidError(f"the id of a session must be a non-empty string, not {session_id!r}")
-        check_scope_key(scope_key)
-        self.session_id = check_storable(session_id, "the id of a session")
+        key = check_scope_key(scope_key)
+        self.session_id = check_name(session_id, "the id of a session")
         settings = SessionSettings(**session_settings) if isinstance(session_settings, dict) else session_settings
         self.session_settings: SessionSettings | None = settings or SessionSettings()
-        self._owned = not isinstance(store, SqliteStore)
-        self._store = store if isinstance(store, SqliteStore) else SqliteStore(store)
-        self._rows = SqliteSession(self._store, scope_key, session_id)
+        self._keep_in(store)
+        self._rows = SqliteSession(self._store, key, session_id)
 
     async def get_items(
         self, limit: int | None = None, *, wrapper: RunContextWrapper[Any] | None = None
@@ -78,21 +74,6 @@ class VectormemSession:
         """Remove all items."""
         note_session(wrapper, self.session_id)
         await self._change(lambda rows: rows.clear())
-
-    def close(self) -> None:
-        """Close the file that this session opened; a store that was passed in stays open."""
-        if self._owned:
-            self._store.close()
-
-    async def aclose(self) -> None:
-        """Close as `close` does, without blocking the event loop."""
-        await run_in_thread(self.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     def __repr__(self) -> str:
         return f"VectormemSession({self.session_id!r})"

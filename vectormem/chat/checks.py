@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 from vectormem.canonical import check_storable, encode_metadata
-from vectormem.checks import check_id
+from vectormem.checks import check_id, check_name
 from vectormem.errors import MemoryInvalidError
 from vectormem.items import to_utc
 from vectormem.stores.chats import MessageDraft
@@ -14,11 +14,21 @@ from vectormem.stores.rows import to_microseconds
 SortBy: TypeAlias = Literal["similarity", "chronological"]
 
 
-def check_name(value: object, what: str) -> str:
-    """Return the id of a conversation or a role: a string that is not blank."""
-    if not isinstance(value, str) or not value.strip():
-        raise MemoryInvalidError(f"{what} must be a non-empty string, not {value!r}")
-    return check_storable(value, what)
+def check_count(value: object, name: str) -> int:
+    """Return a whole number of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise MemoryInvalidError(f"{name} must be a whole number of at least 0, not {value!r}")
+    return value
+
+
+def check_conversation_id(value: object) -> str:
+    """Return the id of a conversation."""
+    return check_name(value, "conversation_id")
+
+
+def check_optional_name(value: object, what: str) -> str | None:
+    """Return a name, or None where there is none."""
+    return None if value is None else check_name(value, what)
 
 
 def check_content(content: object) -> str:
@@ -36,13 +46,6 @@ def check_time(moment: object) -> datetime:
         return to_utc(moment)
     except ValueError as error:
         raise MemoryInvalidError(f"created_at: {error}") from error
-
-
-def check_count(value: object, name: str) -> int:
-    """Return a whole number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise MemoryInvalidError(f"{name} must be a whole number of at least 0, not {value!r}")
-    return value
 
 
 def check_roles(roles: object) -> frozenset[str] | None:
@@ -67,7 +70,7 @@ def check_draft(
     """Return a message that can be stored."""
     return MessageDraft(
         check_id(id),
-        check_name(conversation_id, "conversation_id"),
+        check_conversation_id(conversation_id),
         check_name(role, "role"),
         check_content(content),
         encode_metadata(metadata),

@@ -119,7 +119,7 @@ class ChatStorage:
 
     async def messages(self, conversation_id: str, *, limit: int | None = None) -> Sequence[Message]:
         """Return the messages of a conversation, oldest first; with `limit`, the last ones of it."""
-        name, most = checks.check_name(conversation_id, "conversation_id"), check_limit(limit)
+        name, most = checks.check_conversation_id(conversation_id), check_limit(limit)
         found = await self._store.read(self.scope_key, lambda rows: rows.conversation(name, most))
         return list(map(message_of, found))
 
@@ -130,7 +130,7 @@ class ChatStorage:
 
     async def delete_conversation(self, id: str) -> int:
         """Delete a conversation with its texts, words and vectors; return how many messages it had."""
-        name = checks.check_name(id, "conversation_id")
+        name = checks.check_conversation_id(id)
         return await self._store.change(self.scope_key, lambda rows: rules.delete(rows, rows.conversation(name)))
 
     async def delete_message(self, id: str) -> bool:
@@ -178,8 +178,8 @@ class ChatStorage:
             check_positive(limit, "limit"),
             check_unit_interval(min_similarity, "min_similarity", lowest=0),
             Filter(
-                _optional_name(conversation_id, "conversation_id"),
-                _optional_name(exclude_conversation_id, "exclude_conversation_id"),
+                checks.check_optional_name(conversation_id, "conversation_id"),
+                checks.check_optional_name(exclude_conversation_id, "exclude_conversation_id"),
                 checks.check_roles(roles),
             ),
         )
@@ -205,7 +205,7 @@ class ChatStorage:
         check_positive(limit, "limit")
         check_unit_interval(min_similarity, "min_similarity", lowest=0)
         wanted_roles = checks.check_roles(roles)
-        excluded = _optional_name(exclude_conversation_id, "exclude_conversation_id")
+        excluded = checks.check_optional_name(exclude_conversation_id, "exclude_conversation_id")
 
         async def search(query: str, limit: int, sort_by: SortBy) -> Sequence[MessageMatch]:
             return await self.search_messages(
@@ -277,10 +277,6 @@ class ChatStorage:
                 self.scope_key, lambda rows: [rules.around(rows, hit.message, around) for hit in hits]
             )
         return [match_of(hit, context) for hit, context in zip(hits, contexts, strict=True)]
-
-
-def _optional_name(value: object, what: str) -> str | None:
-    return None if value is None else checks.check_name(value, what)
 
 
 def _chats(store: object) -> ChatStore:

@@ -32,8 +32,10 @@ def erase(
     """Erase everything of a scope key for good, and look for it in the bytes of the files.
 
     KEY is a scope key: every memory KEY and SLOT#KEY goes, in all slots,
-    with its vectors and its history, and the chats of KEY. A whole
-    memory key, SLOT#SCOPE_KEY, means that memory alone.
+    with its vectors and its history, and the chats, sessions and
+    conversations of KEY. A whole memory key, SLOT#SCOPE_KEY, means that
+    memory alone. Of LangGraph, what stands in a namespace with the label
+    KEY goes, and the thread whose id is KEY, or T where KEY is session:T.
     The exit status is 1 where old bytes are held back, as by an open
     reader, or were found: the message says where. Then run it again.
 
@@ -49,7 +51,9 @@ def erase(
         print_line(f"erased {counted(count, 'item')} of {shown(memory_key)}")
     if erased.messages:
         print_line(f"erased {counted(erased.messages, 'chat message')} of {shown(key)}")
-    if not erased.keys and not erased.messages:
+    if erased.others:
+        print_line(f"erased {counted(erased.others, 'further row')} of {shown(key)}")
+    if not any((erased.keys, erased.messages, erased.others)):
         print_line(f"nothing of {shown(key)} is stored; what was deleted before is overwritten")
 
 

@@ -66,7 +66,7 @@ class SqlChatRows(ChatRows):
         found = self._one("SELECT id, last_seq, version, last_deletion FROM chat_keys WHERE key=?", scope_key)
         counters: tuple[int, int, int, int] = found or (0, 0, 0, 0)
         self.key_id, self._last_seq, self.version, self.last_deletion = counters
-        self._changed = self.has_deleted = False
+        self._changed = False
 
     def get(self, message_id: str) -> StoredMessage | None:
         return next(iter(self._select("m.key_id=? AND m.id=?", self.key_id, message_id)), None)
@@ -282,9 +282,7 @@ class SqlChatRows(ChatRows):
 
     def _delete(self, sql: str, *values: Any) -> bool:
         """Run a DELETE and return whether there was anything to delete."""
-        found = bool(self._all(f"{sql} RETURNING seq", *values))
-        self.has_deleted |= found
-        return found
+        return bool(self._all(f"{sql} RETURNING seq", *values))
 
     def _one(self, sql: str, *values: Any) -> Any:
         return next(iter(self._all(sql, *values)), None)

@@ -5,11 +5,15 @@ from typing import NamedTuple
 
 
 class Erased(NamedTuple):
-    """What was erased: items by memory key, chat messages, and entries of the history."""
+    """What was erased: items by memory key, chat messages, entries of the history, and what adapters keep.
+
+    `others` counts items of sessions, messages of conversations, documents and checkpoints.
+    """
 
     keys: Mapping[str, int]
     messages: int = 0
     history: int = 0
+    others: int = 0
 
 
 def is_of_scope(memory_key: str, scope_key: str) -> bool:

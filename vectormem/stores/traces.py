@@ -13,6 +13,7 @@ _STRIDE = 512  # a long text is looked for in pieces, this far from each other
 _MOST_OF_A_VECTOR = 1024  # SQLite keeps at least so much of a long value in one place
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(44)
+_MAGNITUDE = np.uint32(0x7FFFFFFF)  # a float without its sign; as whole numbers, these have the same order
 _MOST_WORDS = 8
 _MULTIPLIERS = np.array([pow(int(_MIXER), power, 2**64) for power in range(1, _MOST_WORDS + 1)], np.uint64)
 _OVERLAP = 2 * _MOST_OF_A_VECTOR
@@ -37,6 +38,13 @@ class Traces:
         self._pieces: dict[bytes, dict[_Extent, Found]] = {}  # digests, by anchor and extent
         self._prints: dict[int, set[int]] = {}  # of the first words from an anchor on, by their number
 
+    def add(self, value: object) -> None:
+        """Look for a value of a row: a text, or bytes; a number is passed over."""
+        if isinstance(value, str):
+            self.add_text(value)
+        elif isinstance(value, bytes):
+            self.add_vector(value)
+
     def add_text(self, text: str) -> None:
         """Look for a text; a long one is looked for in many places."""
         content = text.encode(errors="replace")
@@ -46,9 +54,9 @@ class Traces:
                 self._add(piece, 0)
 
     def add_vector(self, vector: bytes) -> None:
-        """Look for a vector, given as float32."""
+        """Look for a vector, given as float32, or for the beginning of other bytes."""
         piece = vector[: min(len(vector) // 4 * 4, _MOST_OF_A_VECTOR)]
-        size = np.abs(np.frombuffer(piece, "<f4"))
+        size = np.frombuffer(piece, "<u4") & _MAGNITUDE
         if len(size) >= 2 and size.any():
             self._add(piece, min(int(size.argmax()), len(size) - 2) * 4)
 

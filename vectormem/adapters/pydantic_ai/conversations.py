@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Sequence
-from typing import Self
 
 from pydantic import TypeAdapter
 from pydantic_ai.conversation_store import (
@@ -15,9 +14,10 @@ from pydantic_ai.conversation_store import (
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from pydantic_core import PydanticSerializationError
 
+from vectormem.adapters.kept import KeptInSqlite
 from vectormem.adapters.pauses import Snapshot
 from vectormem.canonical import check_storable
-from vectormem.checks import check_scope_key
+from vectormem.checks import check_name, check_scope_key
 from vectormem.concurrency import run_in_thread
 from vectormem.errors import MemoryInvalidError
 from vectormem.stores.rows import to_microseconds
@@ -25,9 +25,10 @@ from vectormem.stores.sqlite.conversations import ConversationRow, EntryRow, Sql
 from vectormem.stores.sqlite.store import SqliteStore
 
 _RECORDS = TypeAdapter(ConversationRecord)
+_ID = "a conversation id"
 
 
-class SqliteConversations(ConversationStore):
+class SqliteConversations(KeptInSqlite, ConversationStore):
     """Keeps the conversations of one scope key in a `SqliteStore`, or in the file of a path; no verb crosses it.
 
     Several processes may use one file: a save that would lose another's turn raises ConversationConflict.
@@ -39,12 +40,11 @@ class SqliteConversations(ConversationStore):
 
     def __init__(self, store: SqliteStore | str | os.PathLike[str], *, scope_key: str = "global") -> None:
         self.scope_key = check_scope_key(scope_key)
-        self._owned = not isinstance(store, SqliteStore)
-        self._store = store if isinstance(store, SqliteStore) else SqliteStore(store)
+        self._keep_in(store)
         self._rows = SqliteConversationRows(self._store, self.scope_key)
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
-        found = await run_in_thread(self._rows.record, _checked(conversation_id))
+        found = await run_in_thread(self._rows.record, check_name(conversation_id, _ID))
         return None if found is None else _RECORDS.validate_json(found)
 
     async def read_records(self, *, scope: str | None = None, limit: int | None = None) -> Sequence[ConversationRecord]:
@@ -64,7 +64,7 @@ class SqliteConversations(ConversationStore):
             raise ConversationConflict(record.conversation_id)
 
     async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
-        if not await run_in_thread(self._rows.delete, _checked(conversation_id), expected_revision):
+        if not await run_in_thread(self._rows.delete, check_name(conversation_id, _ID), expected_revision):
             raise ConversationConflict(conversation_id)
 
     async def read_entry(self, entry_id: str) -> ConversationEntry:
@@ -81,7 +81,7 @@ class SqliteConversations(ConversationStore):
         ]
 
     async def keep_pause(self, conversation_id: str, run_id: str, snapshot: Snapshot) -> None:
-        await run_in_thread(self._rows.keep_pause, _checked(conversation_id), run_id, json.dumps(snapshot))
+        await run_in_thread(self._rows.keep_pause, check_name(conversation_id, _ID), run_id, json.dumps(snapshot))
 
     async def find_pause(self, run_id: str) -> Snapshot | None:
         found = await run_in_thread(self._rows.pause, check_storable(run_id, "the id of a run"))
@@ -89,17 +89,6 @@ class SqliteConversations(ConversationStore):
 
     async def drop_pause(self, run_id: str) -> None:
         await run_in_thread(self._rows.drop_pause, run_id)
-
-    async def aclose(self) -> None:
-        """Close the store where this object opened it; one that was passed in stays open."""
-        if self._owned:
-            await self._store.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     def __repr__(self) -> str:
         return f"SqliteConversations({self._store.path!r}, scope_key={self.scope_key!r})"
@@ -109,7 +98,7 @@ def _row(record: ConversationRecord) -> ConversationRow:
     if record.scope is not None:
         check_storable(record.scope, "the scope of a conversation")
     return ConversationRow(
-        _checked(record.conversation_id),
+        check_name(record.conversation_id, _ID),
         record.scope,
         record.head_id,
         record.revision,
@@ -123,9 +112,3 @@ def _dumped(message: ModelMessage) -> str:
         return ModelMessagesTypeAdapter.dump_json([message]).decode()[1:-1]
     except PydanticSerializationError as error:
         raise MemoryInvalidError(f"a message of the conversation cannot be written as JSON: {error}") from error
-
-
-def _checked(conversation_id: str) -> str:
-    if not isinstance(conversation_id, str) or not conversation_id:
-        raise MemoryInvalidError(f"a conversation id must be a non-empty string, not {conversation_id!r}")
-    return check_storable(conversation_id, "a conversation id")

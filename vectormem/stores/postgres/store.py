@@ -6,11 +6,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from vectormem.canonical import check_storable
 from vectormem.checks import check_positive
-from vectormem.concurrency import ForkAware, run_in_thread
+from vectormem.concurrency import Closable, ForkAware
 from vectormem.errors import MemoryInvalidError, MissingExtraError
 from vectormem.stores.cache import IndexCache
 
@@ -25,7 +25,7 @@ _MOST_CONFLICTS = 20
 _LONGEST_NAME = 63
 
 
-class PostgresStore(ForkAware):
+class PostgresStore(Closable, ForkAware):
     """An open Postgres database with pgvector 0.8 or newer; share one among the providers of a process.
 
     `dsn` is all that it takes: "postgresql://user:password@host:5432/database", with any option of libpq.
@@ -93,22 +93,6 @@ class PostgresStore(ForkAware):
         """Close the connections; a second call does nothing."""
         self.indexes.close()
         self._connections.close()
-
-    async def aclose(self) -> None:
-        """Close the connections without blocking the event loop."""
-        await run_in_thread(self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     def __repr__(self) -> str:
         return f"PostgresStore({self.shown!r}, schema={self.schema!r})"

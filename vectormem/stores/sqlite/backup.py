@@ -75,9 +75,14 @@ def examine(connection: apsw.Connection, path: str) -> Snapshot:
     damage = [str(message) for (message,) in connection.execute("PRAGMA integrity_check(3)")]
     if damage != ["ok"]:
         raise StorageFailedError(f"{path} is damaged: {'; '.join(damage)}")
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")}
+    tables = table_names(connection)
     if "memory_items" not in tables:
         raise StorageFailedError(f"{path} is a SQLite database without vectormem's tables")
     keys: list[Any] = connection.execute("SELECT key, items FROM memory_keys WHERE items>0 ORDER BY key").fetchall()
     messages = connection.execute("SELECT count(*) FROM chat_messages").get if "chat_messages" in tables else 0
     return Snapshot(path, dict(keys), messages, 0)
+
+
+def table_names(connection: apsw.Connection) -> set[str]:
+    """Return the names of the tables of a database."""
+    return {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")}

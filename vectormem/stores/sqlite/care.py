@@ -27,8 +27,10 @@ class Care(Database, Protocol):
     async def erase(self, scope_key: str, *, wait_seconds: float = 5.0) -> Erased:
         """Remove everything of a scope key for good, and look for it in the bytes of the files.
 
-        That is each memory whose key is `scope_key` or `<slot>#<scope_key>`, the chats of `scope_key`, and their
-        history. Raises StorageFailedError where an open reader holds old bytes back for `wait_seconds`.
+        That is each memory whose key is `scope_key` or `<slot>#<scope_key>` with its history, the chats, sessions
+        and conversations of `scope_key`, the documents in namespaces that have it as a label, and the checkpoints
+        of the thread that it names. Raises StorageFailedError where an open reader holds old bytes back for
+        `wait_seconds`.
         """
         return await run_in_thread(erase.erase, self, check_scope_key(scope_key), wait_seconds)
 

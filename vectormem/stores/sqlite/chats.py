@@ -44,8 +44,6 @@ class SqliteChats(ChatStore):
             rows = _rows(connection, scope_key)
             result = work(rows)
             rows.finish()
-            if rows.has_deleted:
-                self._store.note_deletion()
             return result
 
         return await run_in_thread(self._store.write, apply)

@@ -6,9 +6,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import apsw
 
+from vectormem.stores.sqlite.added_tables import AddedTables
+from vectormem.stores.sqlite.erased_rows import erase_rows
+from vectormem.stores.traces import Traces
+
 Typed: TypeAlias = tuple[str, bytes]
 
-TABLES = """
+TABLES = AddedTables(
+    table="graph_writes",
+    script="""
 CREATE TABLE IF NOT EXISTS graph_checkpoints (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of insertion
     thread TEXT NOT NULL,
@@ -51,7 +57,14 @@ CREATE TABLE IF NOT EXISTS graph_writes (
     value BLOB NOT NULL,
     PRIMARY KEY (thread, ns, id, task, place)
 ) WITHOUT ROWID;
-"""
+""",
+)
+_OF_THREAD = (
+    ("graph_values", "checkpoint IN (SELECT seq FROM graph_checkpoints WHERE thread=?)"),
+    ("graph_blobs", "thread=?"),
+    ("graph_writes", "thread=?"),
+    ("graph_checkpoints", "thread=?"),
+)
 
 
 class Place(NamedTuple):
@@ -183,10 +196,8 @@ class Checkpoints:
 
     def delete_thread(self, thread: str) -> None:
         """Delete all checkpoints and writes of a thread."""
-        of_thread = "SELECT seq FROM graph_checkpoints WHERE thread=?"
-        self._all(f"DELETE FROM graph_values WHERE checkpoint IN ({of_thread})", thread)
-        for table in ("graph_blobs", "graph_writes", "graph_checkpoints"):
-            self._all(f"DELETE FROM {table} WHERE thread=?", thread)
+        for table, condition in _OF_THREAD:
+            self._all(f"DELETE FROM {table} WHERE {condition}", thread)
 
     def copy_thread(self, source: str, target: str) -> None:
         """Copy all checkpoints and writes of a thread into another one, in their order."""
@@ -219,3 +230,17 @@ class Checkpoints:
 
     def _all(self, sql: str, *values: Any) -> list[Any]:
         return self._connection.execute(sql, values).fetchall()
+
+
+def erase(connection: apsw.Connection, scope_key: str, traces: Traces) -> int:
+    """Delete the threads whose id is a scope key, or whose sessions have it; return how many checkpoints.
+
+    `traces` is told what they held.
+    """
+    if not TABLES.are_in(connection):
+        return 0
+    threads = {scope_key, scope_key.removeprefix("session:")}
+    return sum(
+        [erase_rows(connection, table, condition, thread, traces) for table, condition in _OF_THREAD][-1]
+        for thread in threads
+    )

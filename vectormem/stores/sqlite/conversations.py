@@ -1,14 +1,18 @@
 """Conversations of agents in a SQLite database: a log of entries, and records that point into it."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import apsw
 
-from vectormem.stores.sqlite.extensions import Extension
-from vectormem.stores.sqlite.store import SqliteStore
+from vectormem.stores.sqlite.added_tables import AddedTables
+from vectormem.stores.sqlite.database import Database
+from vectormem.stores.sqlite.erased_rows import erase_rows
+from vectormem.stores.traces import Traces
 
-_SCRIPT = """
+TABLES = AddedTables(
+    table="pydantic_ai_pauses",
+    script="""
 CREATE TABLE IF NOT EXISTS pydantic_ai_conversations (
     id INTEGER PRIMARY KEY,
     scope_key TEXT NOT NULL,
@@ -45,7 +49,8 @@ CREATE TABLE IF NOT EXISTS pydantic_ai_pauses (
     PRIMARY KEY (scope_key, run)
 );
 CREATE INDEX IF NOT EXISTS pydantic_ai_pauses_by_conversation ON pydantic_ai_pauses(scope_key, conversation);
-"""
+""",
+)
 
 _LINE = """
 WITH RECURSIVE line(id, parent, message, depth) AS (
@@ -73,6 +78,8 @@ ON CONFLICT (scope_key, name) DO UPDATE SET
 RETURNING id
 """
 
+T = TypeVar("T")
+
 _NO_LIMIT = -1
 _LONGEST_LINE = 2**62
 
@@ -99,8 +106,8 @@ class EntryRow(NamedTuple):
 class SqliteConversationRows:
     """The conversations of one scope key. All methods block."""
 
-    def __init__(self, store: SqliteStore, scope_key: str) -> None:
-        self._tables = Extension(store, table="pydantic_ai_conversations", script=_SCRIPT)
+    def __init__(self, store: Database, scope_key: str) -> None:
+        self._store = store
         self._scope_key = scope_key
 
     def record(self, name: str) -> str | None:
@@ -111,7 +118,7 @@ class SqliteConversationRows:
             record: str | None = connection.execute(sql, (self._scope_key, name)).get
             return record
 
-        return self._tables.read(work, None)
+        return self._read(work)
 
     def records(self, scope: str | None, limit: int | None) -> list[str]:
         """Return records, the latest first; with `scope`, those of it."""
@@ -126,7 +133,7 @@ class SqliteConversationRows:
             bindings = {"scope_key": self._scope_key, "scope": scope, "limit": most}
             return [record for (record,) in connection.execute(sql, bindings)]
 
-        return self._tables.read(work, [])
+        return self._read(work)
 
     def write(
         self, row: ConversationRow, branches: Sequence[str], entries: Sequence[EntryRow], expected: str | None
@@ -151,7 +158,7 @@ class SqliteConversationRows:
             )
             return True
 
-        return self._tables.write(work)
+        return self._write(work)
 
     def delete(self, name: str, revision: str) -> bool:
         """Delete a conversation, the entries that no other one uses, and what its paused runs had recalled.
@@ -175,7 +182,7 @@ class SqliteConversationRows:
                 self._release(connection, end)
             return True
 
-        return self._tables.write(work)
+        return self._write(work)
 
     def history(self, head: str, limit: int | None) -> list[EntryRow]:
         """Return the entries up to `head`, oldest first; with `limit`, the last ones. LookupError where one is gone."""
@@ -185,7 +192,7 @@ class SqliteConversationRows:
             bindings = {"scope_key": self._scope_key, "head": head, "limit": most}
             return [EntryRow(*found) for found in connection.execute(_LINE, bindings)]
 
-        line: list[EntryRow] = self._tables.read(work, [])
+        line: list[EntryRow] = self._read(work)
         if not line or (len(line) < most and line[0].parent is not None):
             raise LookupError(f"the conversation log has no entry {line[0].parent if line else head!r}")
         return line
@@ -194,7 +201,7 @@ class SqliteConversationRows:
         """Store what a run of the conversation had recalled when it paused."""
         sql = "INSERT OR REPLACE INTO pydantic_ai_pauses(scope_key, run, conversation, snapshot) VALUES (?, ?, ?, ?)"
         bound = (self._scope_key, run, name, snapshot)
-        self._tables.write(lambda connection: connection.execute(sql, bound).get)
+        self._write(lambda connection: connection.execute(sql, bound).get)
 
     def pause(self, run: str) -> str | None:
         """Return what was stored for a paused run."""
@@ -204,12 +211,18 @@ class SqliteConversationRows:
             snapshot: str | None = connection.execute(sql, bound).get
             return snapshot
 
-        return self._tables.read(work, None)
+        return self._read(work)
 
     def drop_pause(self, run: str) -> None:
         """Delete what was stored for a paused run."""
         sql, bound = "DELETE FROM pydantic_ai_pauses WHERE scope_key=? AND run=?", (self._scope_key, run)
-        self._tables.write(lambda connection: connection.execute(sql, bound).get)
+        self._write(lambda connection: connection.execute(sql, bound).get)
+
+    def _read(self, work: Callable[[apsw.Connection], T]) -> T:
+        return self._store.read(lambda connection: work(TABLES.seen_in(connection)))
+
+    def _write(self, work: Callable[[apsw.Connection], T]) -> T:
+        return self._store.write(lambda connection: work(TABLES.made_in(connection)))
 
     def _revision(self, connection: apsw.Connection, name: str) -> str | None:
         sql = "SELECT revision FROM pydantic_ai_conversations WHERE scope_key=? AND name=?"
@@ -232,3 +245,11 @@ class SqliteConversationRows:
         while bindings["entry"] is not None and not connection.execute(_IS_USED, bindings).get:
             sql = "DELETE FROM pydantic_ai_entries WHERE scope_key=:scope_key AND id=:entry RETURNING parent"
             bindings["entry"] = connection.execute(sql, bindings).get
+
+
+def erase(connection: apsw.Connection, scope_key: str, traces: Traces) -> int:
+    """Delete the conversations of a scope key, having told `traces` what they held; return how many messages."""
+    if not TABLES.are_in(connection):
+        return 0
+    tables = ("pydantic_ai_branches", "pydantic_ai_conversations", "pydantic_ai_pauses", "pydantic_ai_entries")
+    return [erase_rows(connection, table, "scope_key=?", scope_key, traces) for table in tables][-1]

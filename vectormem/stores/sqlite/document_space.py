@@ -11,11 +11,16 @@ from vectormem.errors import MemoryInvalidError
 from vectormem.index.array import Matrix
 from vectormem.stores.cache import State
 from vectormem.stores.rows import VectorKind
+from vectormem.stores.sqlite.added_tables import AddedTables
+from vectormem.stores.sqlite.erased_rows import erase_rows
 from vectormem.stores.sqlite.vectors import SqlVectors
+from vectormem.stores.traces import Traces
 
 Path: TypeAlias = tuple[str, ...]
 
-TABLES = """
+TABLES = AddedTables(
+    table="document_changes",
+    script="""
 CREATE TABLE IF NOT EXISTS document_spaces (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     path BLOB NOT NULL UNIQUE,    -- see `encode_path`
@@ -53,7 +58,8 @@ CREATE TABLE IF NOT EXISTS document_changes (
     seq INTEGER NOT NULL,         -- a vector that was deleted in this version
     PRIMARY KEY (key_id, version, seq)
 ) WITHOUT ROWID;
-"""
+""",
+)
 
 COLUMNS = "d.seq, s.path, d.key, d.value, d.created_at, d.updated_at, d.ttl, d.expires_at, d.indexed"
 _OF_VECTORS = (
@@ -214,6 +220,25 @@ class Space:
 def is_over(document: Document, now: int) -> bool:
     """Whether the document has outlived its time."""
     return document.expires_at is not None and document.expires_at <= now
+
+
+def erase(connection: apsw.Connection, label: str, traces: Traces) -> int:
+    """Delete the documents whose paths hold a label below the root; return how many there were.
+
+    `traces` is told what they held.
+    """
+    if not TABLES.are_in(connection):
+        return 0
+    spaces: list[Any] = connection.execute("SELECT id, path FROM document_spaces").fetchall()
+    return sum(_erase_space(connection, number, traces) for number, path in spaces if label in decode_path(path)[1:])
+
+
+def _erase_space(connection: apsw.Connection, number: int, traces: Traces) -> int:
+    for table in ("document_vectors", "document_changes"):
+        erase_rows(connection, table, "key_id=?", number, traces)
+    count = erase_rows(connection, "documents", "space_id=?", number, traces)
+    erase_rows(connection, "document_spaces", "id=?", number, traces)
+    return count
 
 
 def encode_path(path: Iterable[str]) -> bytes:

@@ -9,7 +9,6 @@ import apsw
 
 from vectormem.index.array import Matrix, Vector
 from vectormem.stores.rows import VectorKind
-from vectormem.stores.sqlite.added_tables import ensure_tables
 from vectormem.stores.sqlite.document_ranking import Ranked, by_index, by_scan
 from vectormem.stores.sqlite.document_space import (
     COLUMNS,
@@ -34,35 +33,30 @@ _BELOW = "s.path>=? AND s.path<?"
 
 
 class Documents:
-    """The documents of a `SqliteStore` below the label `root`; its tables are made at the first use. It blocks."""
+    """The documents of a `SqliteStore` below the label `root`; its tables are made by the first change. It blocks."""
 
     def __init__(self, store: SqliteStore, root: str) -> None:
-        self._store = store
         self._root = root
         self._search = KeySearch(store, _open_key)
-        self._has_tables = False
 
     def read(self, work: Callable[["DocumentReader"], T]) -> T:
         """Return `work(reader)`, on one state of the file."""
-        self._ensure_tables()
-        return self._search.read(lambda connection: work(DocumentReader(connection, self._search, self._root)))
+
+        def look(connection: apsw.Connection) -> T:
+            return work(DocumentReader(TABLES.seen_in(connection), self._search, self._root))
+
+        return self._search.read(look)
 
     def change(self, work: Callable[["DocumentWriter"], T]) -> T:
         """Return `work(writer)`; all that it changed is stored together, or nothing where it fails."""
 
         def apply(connection: apsw.Connection) -> T:
-            writer = DocumentWriter(connection, self._search, self._root)
+            writer = DocumentWriter(TABLES.made_in(connection), self._search, self._root)
             result = work(writer)
             writer.finish()
             return result
 
-        self._ensure_tables()
         return self._search.write(apply)
-
-    def _ensure_tables(self) -> None:
-        if not self._has_tables:
-            ensure_tables(self._store, "document_changes", TABLES)
-            self._has_tables = True
 
 
 class DocumentReader:

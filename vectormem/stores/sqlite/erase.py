@@ -1,28 +1,20 @@
 """Everything of a scope key, removed for good and looked for in the bytes of the files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import apsw
 
 from vectormem.errors import StorageFailedError
 from vectormem.stores.erasure import Erased, is_of_scope
-from vectormem.stores.sqlite import history, raw
+from vectormem.stores.sqlite import checkpoints, conversations, document_space, history, raw, sessions
 from vectormem.stores.sqlite.database import Database
+from vectormem.stores.sqlite.erased_rows import erase_rows
 from vectormem.stores.traces import Found, Traces
 
 _ITEM_TABLES = ("memory_vectors", "memory_items", "memory_changes", "memory_copied")
-_CHAT_TABLES = ("chat_vectors", "chat_words", "chat_messages", "chat_conversations")
-_TEXTS = (
-    ("SELECT id, text, metadata FROM memory_items WHERE key_id=?", "memory_keys"),
-    ("SELECT id, content, metadata FROM chat_messages WHERE key_id=?", "chat_keys"),
-    ("SELECT name FROM chat_conversations WHERE key_id=?", "chat_keys"),
-    ("SELECT id FROM memory_copied WHERE key_id=?", "memory_keys"),
-)
-_VECTORS = (
-    ("SELECT embedding FROM memory_vectors WHERE key_id=?", "memory_keys"),
-    ("SELECT embedding FROM chat_vectors WHERE key_id=?", "chat_keys"),
-)
+_CHAT_TABLES = ("chat_vectors", "chat_messages", "chat_conversations")
+_OTHERS = (sessions.erase, conversations.erase, document_space.erase, checkpoints.erase)
 _ROWS_TOGETHER = 1000
 
 
@@ -52,52 +44,30 @@ def erase(database: Database, scope_key: str, wait_seconds: float) -> Erased:
 def _told(erased: Erased, scope_key: str) -> str:
     items = sum(erased.keys.values())
     return (
-        f"{items} items and {erased.messages} chat messages of {scope_key!r} were removed from {len(erased.keys)} keys"
+        f"{items} items, {erased.messages} chat messages and {erased.others} other rows of {scope_key!r} were removed "
+        f"from {len(erased.keys)} keys"
     )
 
 
 def _delete(connection: apsw.Connection, scope_key: str, traces: Traces) -> Erased:
-    memories = {
-        key: (key_id, items)
-        for key_id, key, items in connection.execute("SELECT id, key, items FROM memory_keys ORDER BY key")
-        if is_of_scope(key, scope_key)
-    }
-    chats = [key_id for (key_id,) in connection.execute("SELECT id FROM chat_keys WHERE key=?", (scope_key,))]
-    owners = {"memory_keys": [key_id for key_id, _ in memories.values()], "chat_keys": chats}
-    for text in _texts(connection, owners, memories):
-        traces.add_text(text)
-    for vector in _values(connection, _VECTORS, owners):
-        traces.add_vector(vector)
-    kept = history.erase(connection, lambda key: is_of_scope(key, scope_key), traces)
-    messages = sum(_count(connection, "chat_messages", key_id) for key_id in chats)
-    _delete_rows(connection, _ITEM_TABLES, "memory_keys", owners["memory_keys"])
-    _delete_rows(connection, _CHAT_TABLES, "chat_keys", chats)
-    return Erased({key: items for key, (_, items) in memories.items()}, messages, kept)
+    history_entries = history.erase(connection, lambda key: is_of_scope(key, scope_key), traces)
+    found: list[Any] = connection.execute("SELECT id, key, items FROM memory_keys ORDER BY key").fetchall()
+    memories = [row for row in found if is_of_scope(row[1], scope_key)]
+    for key_id, _, _ in memories:
+        for table in _ITEM_TABLES:
+            erase_rows(connection, table, "key_id=?", key_id, traces)
+        erase_rows(connection, "memory_keys", "id=?", key_id, traces)
+    messages = _delete_chats(connection, scope_key, traces)
+    others = sum(erase_others(connection, scope_key, traces) for erase_others in _OTHERS)
+    return Erased({key: items for _, key, items in memories}, messages, history_entries, others)
 
 
-def _texts(connection: apsw.Connection, owners: dict[str, list[int]], memories: Iterable[str]) -> Iterator[str]:
-    yield from memories
-    yield from (value for value in _values(connection, _TEXTS, owners) if value is not None)
-
-
-def _values(
-    connection: apsw.Connection, queries: Iterable[tuple[str, str]], owners: dict[str, list[int]]
-) -> Iterator[Any]:
-    for sql, table in queries:
-        for key_id in owners[table]:
-            for row in connection.execute(sql, (key_id,)):
-                yield from row
-
-
-def _count(connection: apsw.Connection, table: str, key_id: int) -> int:
-    return int(connection.execute(f"SELECT count(*) FROM {table} WHERE key_id=?", (key_id,)).get)
-
-
-def _delete_rows(connection: apsw.Connection, tables: Iterable[str], key_table: str, key_ids: Iterable[int]) -> None:
-    for key_id in key_ids:
-        for table in tables:
-            connection.execute(f"DELETE FROM {table} WHERE key_id=?", (key_id,))
-        connection.execute(f"DELETE FROM {key_table} WHERE id=?", (key_id,))
+def _delete_chats(connection: apsw.Connection, scope_key: str, traces: Traces) -> int:
+    key_id = connection.execute("SELECT id FROM chat_keys WHERE key=?", (scope_key,)).get
+    connection.execute("DELETE FROM chat_words WHERE key_id=?", (key_id,))  # the messages hold the words
+    counts = {table: erase_rows(connection, table, "key_id=?", key_id, traces) for table in _CHAT_TABLES}
+    erase_rows(connection, "chat_keys", "id=?", key_id, traces)
+    return counts["chat_messages"]
 
 
 def _places_with_traces(database: Database, traces: Traces) -> list[str]:

@@ -11,13 +11,17 @@ from vectormem.checks import check_positive
 from vectormem.errors import MemoryInvalidError
 from vectormem.origin import utc_now
 from vectormem.stores.rows import from_microseconds, to_microseconds
+from vectormem.stores.sqlite.added_tables import AddedTables
+from vectormem.stores.sqlite.erased_rows import erase_rows
 from vectormem.stores.traces import Traces
 
 Action: TypeAlias = Literal["add", "replace", "remove", "clear", "evict"]
 Actor: TypeAlias = str | Callable[[], str | None] | None
 
 _MICROSECOND = timedelta(microseconds=1)
-_TABLES = """
+TABLES = AddedTables(
+    table="history_entries",
+    script="""
 CREATE TABLE IF NOT EXISTS history_settings (
     id INTEGER PRIMARY KEY CHECK (id=1),
     max_entries INTEGER NOT NULL, -- kept for each key
@@ -47,7 +51,8 @@ CREATE TABLE IF NOT EXISTS history_entries (
 );
 CREATE INDEX IF NOT EXISTS history_by_key ON history_entries(key_id, id);
 CREATE INDEX IF NOT EXISTS history_by_time ON history_entries(at);
-"""
+""",
+)
 _NAMES = ("history_entries", "history_keys", "history_settings")
 
 
@@ -120,7 +125,7 @@ def set_up(connection: apsw.Connection, wanted: History | bool | None) -> Histor
     if wanted is None:
         return _found(connection)
     history = History() if wanted is True else wanted
-    connection.execute(_TABLES)
+    TABLES.made_in(connection)
     connection.execute(
         "INSERT OR REPLACE INTO history_settings VALUES(1,?,?)", (history.max_entries, history.max_age // _MICROSECOND)
     )
@@ -129,15 +134,10 @@ def set_up(connection: apsw.Connection, wanted: History | bool | None) -> Histor
 
 
 def _found(connection: apsw.Connection) -> History | None:
-    if not exists(connection):
+    if not TABLES.are_in(connection):
         return None
     settings: Any = connection.execute("SELECT max_entries, max_age FROM history_settings").fetchall()[0]
     return History(settings[0], settings[1] * _MICROSECOND)
-
-
-def exists(connection: apsw.Connection) -> bool:
-    """Whether a file keeps a history."""
-    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name='history_settings'").get is not None
 
 
 def expire(connection: apsw.Connection, history: History, key_id: int | None = None) -> None:
@@ -155,7 +155,7 @@ def entries(
     connection: apsw.Connection, scope_key: str, history: History | None, limit: int | None
 ) -> list[HistoryEntry]:
     """Return what happened in a key, newest first."""
-    if history is None or not exists(connection):
+    if history is None or not TABLES.are_in(connection):
         return []
     found = connection.execute(
         "SELECT change, at, actor, action, item_id, text, metadata, created_at, by_undo, undone FROM history_entries"
@@ -184,22 +184,13 @@ def _entry(row: Any) -> HistoryEntry:
 
 def erase(connection: apsw.Connection, is_erased: Callable[[str], bool], traces: Traces) -> int:
     """Delete the history of keys, having told `traces` what it held; return how many entries there were."""
-    if not exists(connection):
+    if not TABLES.are_in(connection):
         return 0
     keys: list[Any] = connection.execute("SELECT id, key FROM history_keys").fetchall()
     return sum(_erase_key(connection, key_id, traces) for key_id, key in keys if is_erased(key))
 
 
 def _erase_key(connection: apsw.Connection, key_id: int, traces: Traces) -> int:
-    found = connection.execute(
-        "SELECT embedding, item_id, text, metadata FROM history_entries WHERE key_id=?", (key_id,)
-    )
-    for vector, *texts in found:
-        for text in filter(None, texts):
-            traces.add_text(str(text))
-        if isinstance(vector, bytes):
-            traces.add_vector(vector)
-    connection.execute("DELETE FROM history_entries WHERE key_id=?", (key_id,))
-    count = connection.changes()
-    connection.execute("DELETE FROM history_keys WHERE id=?", (key_id,))
+    count = erase_rows(connection, "history_entries", "key_id=?", key_id, traces)
+    erase_rows(connection, "history_keys", "id=?", key_id, traces)
     return count

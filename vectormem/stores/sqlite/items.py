@@ -37,8 +37,6 @@ class SqliteItems(VectorStore):
             rows = changing_rows(connection, scope_key, self._store.recorded)
             result = work(rows)
             rows.finish()
-            if rows.has_deleted:
-                self._store.note_deletion()
             return result
 
         return await run_in_thread(self._store.write, apply)

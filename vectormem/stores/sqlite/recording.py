@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from vectormem.stores.rows import Draft, Embeddings, Row
-from vectormem.stores.sqlite.history import Action, History, exists, expire
+from vectormem.stores.sqlite.history import TABLES, Action, History, expire
 from vectormem.stores.sqlite.rows import SqlRows
 
 
@@ -65,7 +65,7 @@ class RecordedRows(SqlRows):
         super().finish()
         ids = {change.row.id for change in self._gone}
         changes = [*map(self._named, self._gone), *(_Change("add", row) for row in self._new_rows(ids))]
-        if changes and exists(self._connection):  # another process may have switched it off
+        if changes and TABLES.are_in(self._connection):  # another process may have switched it off
             self._write(changes)
 
     def _named(self, change: _Change) -> _Change:

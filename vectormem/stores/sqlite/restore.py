@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from vectormem.errors import MemoryInvalidError, StorageFailedError
-from vectormem.stores.sqlite.backup import Progress, Snapshot, copy_pages, examine, seal
+from vectormem.stores.sqlite.backup import Progress, Snapshot, copy_pages, examine, seal, table_names
 from vectormem.stores.sqlite.connection import connect, open_untouched
 from vectormem.stores.sqlite.draft import draft_of, put_in_place, refuse_existing
 from vectormem.stores.sqlite.encryption import Secret
@@ -16,7 +16,9 @@ from vectormem.stores.sqlite.errors import translated
 from vectormem.stores.sqlite.schema import migrate
 
 _PATIENCE = 30.0
-_COUNTERS = ("memory_keys", "chat_keys", "chat_conversations")
+_VERSIONED = {"memory_keys": "log_start", "chat_keys": "last_deletion", "document_spaces": "log_start"}
+_COUNTERS = (*_VERSIONED, "chat_conversations")
+_LOGS = ("memory_changes", "document_changes")
 
 
 def restore(
@@ -77,7 +79,7 @@ def _write_over(draft: Path, target: Path, secret: Secret | None) -> None:
 
 
 def _refuse_foreign(live: apsw.Connection) -> None:
-    tables = {name for (name,) in live.execute("SELECT name FROM sqlite_schema WHERE type='table'")}
+    tables = table_names(live)
     if tables and "memory_items" not in tables:
         raise StorageFailedError(f"{live.filename} is a database of something else; it was left as it is")
 
@@ -91,17 +93,23 @@ def _fit_pages(copy: apsw.Connection, page_size: int) -> None:
 def _outdate(copy: apsw.Connection, live: apsw.Connection) -> None:
     """Make every version in the copy newer than those of the database, so that no process goes by what it remembers."""
     migrate(live, live.filename)
-    newest = "SELECT max(version) FROM (SELECT version FROM memory_keys UNION ALL SELECT version FROM chat_keys)"
-    version = 1 + max(connection.execute(newest).get or 0 for connection in (copy, live))
+    version = 1 + max(_newest_version(copy), _newest_version(live))
     sequences: list[Any] = live.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
     given = dict(sequences)
     copy.execute("BEGIN IMMEDIATE")
-    copy.execute("DELETE FROM memory_changes")
-    copy.execute("UPDATE memory_keys SET version=?1, log_start=?1", (version,))
-    copy.execute("UPDATE chat_keys SET version=?1, last_deletion=?1", (version,))
+    tables = table_names(copy)
+    for table in tables.intersection(_LOGS):
+        copy.execute(f"DELETE FROM {table}")
+    for table in tables.intersection(_VERSIONED):
+        copy.execute(f"UPDATE {table} SET version=?1, {_VERSIONED[table]}=?1", (version,))
     for table in _COUNTERS:
         _raise_counter(copy, table, given.get(table, 0))
     copy.execute("COMMIT")
+
+
+def _newest_version(connection: apsw.Connection) -> int:
+    tables = table_names(connection).intersection(_VERSIONED)
+    return max(connection.execute(f"SELECT max(version) FROM {table}").get or 0 for table in tables)
 
 
 def _raise_counter(copy: apsw.Connection, table: str, least: int) -> None:

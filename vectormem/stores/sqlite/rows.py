@@ -33,7 +33,6 @@ class SqlRows(Rows):
         counters: tuple[int, int, int, int, int] = found or (0, 0, 0, 0, 0)
         self.key_id, self._items, self._last_seq, self._version, self.log_start = counters
         self._changed = False
-        self.has_deleted = False
         self._embedder_ids: dict[str, int] = {}
 
     @property
@@ -93,7 +92,6 @@ class SqlRows(Rows):
 
     def delete(self, rows: Iterable[Row]) -> None:
         for row in rows:
-            self.has_deleted = True
             self._log_change(row.seq)
             self._run("DELETE FROM memory_vectors WHERE key_id=? AND seq=?", row.seq)
             self._run("DELETE FROM memory_items WHERE key_id=? AND seq=?", row.seq)
@@ -110,7 +108,6 @@ class SqlRows(Rows):
     def clear(self) -> int:
         count = self._items
         if count:
-            self.has_deleted = True
             self._key()
             for table in ("memory_vectors", "memory_items", "memory_changes"):
                 self._run(f"DELETE FROM {table} WHERE key_id=?")
@@ -128,7 +125,6 @@ class SqlRows(Rows):
         return None if found is None else Embedding(found[0], np.frombuffer(found[1], "<f4"))
 
     def set_embedding(self, row: Row, embedding: Embedding) -> None:
-        self.has_deleted = True
         self._log_change(row.seq)
         self._run("DELETE FROM memory_vectors WHERE key_id=? AND seq=?", row.seq)
         self._write_vectors([(row.seq, embedding)])

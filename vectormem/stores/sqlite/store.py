@@ -5,13 +5,13 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import apsw
 
 from vectormem.canonical import check_storable
 from vectormem.checks import check_positive
-from vectormem.concurrency import ForkAware, run_in_thread
+from vectormem.concurrency import Closable, ForkAware, run_in_thread
 from vectormem.errors import MemoryInvalidError, StorageFailedError
 from vectormem.stores.cache import IndexCache
 from vectormem.stores.sqlite import history as histories
@@ -25,6 +25,7 @@ from vectormem.stores.sqlite.connection import (
     use_wal,
 )
 from vectormem.stores.sqlite.connections import Connections
+from vectormem.stores.sqlite.deletions import noticed
 from vectormem.stores.sqlite.disk import network_file_system
 from vectormem.stores.sqlite.encryption import Key, Secret, checked_key
 from vectormem.stores.sqlite.errors import translated
@@ -44,7 +45,7 @@ _ON_NETWORK = (
 )
 
 
-class SqliteStore(ForkAware, Care):
+class SqliteStore(Closable, ForkAware, Care):
     """An open database file, or `":memory:"`; share one among the providers of a process.
 
     Several processes may use one file. A commit is durable when it returns. `busy_seconds` is how long a
@@ -103,10 +104,13 @@ class SqliteStore(ForkAware, Care):
                 self._connections.give_back(connection)
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Return `work(connection)` in one write transaction: all of it is stored, or nothing. It blocks."""
+        """Return `work(connection)` in one write transaction: all of it is stored, or nothing. It blocks.
+
+        Where it deletes rows, closing the store overwrites what they leave behind.
+        """
         self._check_file()
         with translated(self.path, self.secret):
-            return self._with_writer(lambda connection: _in_transaction(connection, "BEGIN IMMEDIATE", work))
+            return self._with_writer(lambda connection: self._change(connection, work))
 
     async def rekey(self, key: Key | None) -> None:
         """Encrypt the file with another key, or with its first one; None decrypts it.
@@ -118,10 +122,6 @@ class SqliteStore(ForkAware, Care):
     def in_use(self) -> AbstractContextManager[None]:
         """Keep the process from forking while further connections to the file are open."""
         return self._connections.in_use()
-
-    def note_deletion(self) -> None:
-        """Remember that rows were deleted, so that closing overwrites what they left behind."""
-        self._has_deleted = True
 
     def wipe_now(self, wait_seconds: float) -> bool:
         """Overwrite what deleted rows left behind; False where another connection holds it up. It blocks."""
@@ -141,22 +141,6 @@ class SqliteStore(ForkAware, Care):
         self._has_deleted = False
         with translated(self.path, self.secret):
             self._connections.close()
-
-    async def aclose(self) -> None:
-        """Close the connections without blocking the event loop."""
-        await run_in_thread(self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     def __repr__(self) -> str:
         return f"SqliteStore({self.path!r})"
@@ -180,6 +164,12 @@ class SqliteStore(ForkAware, Care):
                 f"the database {self.path} was deleted or replaced while it was open, and what is written now would "
                 "be lost; close this store and open it again"
             )
+
+    def _change(self, connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+        with noticed(connection) as deletions:
+            result = _in_transaction(connection, "BEGIN IMMEDIATE", work)
+        self._has_deleted |= deletions.seen
+        return result
 
     def _with_writer(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._connections.lock_writer()

@@ -7,7 +7,7 @@ import apsw
 
 from vectormem.errors import MemoryInvalidError
 from vectormem.stores.rows import Row
-from vectormem.stores.sqlite.history import History, exists
+from vectormem.stores.sqlite.history import TABLES, History
 from vectormem.stores.sqlite.recording import RecordedRows
 
 _LAST = (
@@ -36,7 +36,7 @@ def undo(connection: apsw.Connection, scope_key: str, history: History | None, c
 
     Raises MemoryInvalidError where there is nothing to take back.
     """
-    if history is None or not exists(connection):
+    if history is None or not TABLES.are_in(connection):
         raise MemoryInvalidError("no history is kept; SqliteStore(path, history=True) switches it on for the file")
     key_id = connection.execute("SELECT id FROM history_keys WHERE key=?", (scope_key,)).get
     number = connection.execute(_LAST, (key_id, history.oldest)).get if change is None else change

@@ -30,9 +30,8 @@ def wipe(path: str, connection: apsw.Connection) -> bool:
     Returns False where another connection reads or writes, within the patience of `connection`.
     """
     for _ in range(_ATTEMPTS):
-        if not empty_log(connection):
+        if not empty_log(connection) or not _begin(connection):
             return False
-        connection.execute("BEGIN IMMEDIATE")
         try:
             if size_of_log(path):  # somebody was quicker
                 continue
@@ -50,6 +49,14 @@ def empty_log(connection: apsw.Connection) -> bool:
     """Bring the log into the file and leave it empty; False where another connection holds it up."""
     try:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return True
+
+
+def _begin(connection: apsw.Connection) -> bool:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
     except apsw.BusyError:
         return False
     return True

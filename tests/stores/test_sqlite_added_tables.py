@@ -5,13 +5,20 @@ import threading
 import pytest
 
 from vectormem import SqliteStore, StorageFailedError
-from vectormem.stores.sqlite.extensions import Extension
+from vectormem.stores.sqlite.added_tables import AddedTables
 
 SCRIPT = "CREATE TABLE IF NOT EXISTS parts (name TEXT); CREATE INDEX IF NOT EXISTS parts_by_name ON parts(name);"
 
 
-def tables_of(store):
-    return Extension(store, table="parts", script=SCRIPT)
+TABLES = AddedTables(table="parts", script=SCRIPT)
+
+
+def read(store, work):
+    return store.read(lambda connection: work(TABLES.seen_in(connection)))
+
+
+def write(store, work):
+    return store.write(lambda connection: work(TABLES.made_in(connection)))
 
 
 def insert(name):
@@ -28,15 +35,15 @@ def store(request, tmp_path):
         yield opened
 
 
-def test_reading_before_the_first_write_gives_what_stands_for_nothing_and_writes_nothing(store):
-    assert tables_of(store).read(names, ["nothing"]) == ["nothing"]
+def test_reading_before_the_first_write_sees_them_empty_and_writes_nothing(store):
+    assert read(store, names) == []
     assert store.read(lambda one: one.execute("SELECT count(*) FROM sqlite_schema WHERE name='parts'").get) == 0
 
 
 def test_the_first_write_makes_the_tables_and_the_next_ones_keep_them(store):
-    tables_of(store).write(insert("a"))
-    tables_of(store).write(insert("b"))
-    assert tables_of(store).read(names, []) == ["a", "b"]
+    write(store, insert("a"))
+    write(store, insert("b"))
+    assert read(store, names) == ["a", "b"]
 
 
 def test_a_first_write_that_fails_leaves_no_tables_and_can_be_repeated(store):
@@ -44,25 +51,24 @@ def test_a_first_write_that_fails_leaves_no_tables_and_can_be_repeated(store):
         insert("a")(connection)
         raise RuntimeError("no")
 
-    tables = tables_of(store)
     with pytest.raises(RuntimeError, match="no"):
-        tables.write(fail)
-    assert tables.read(names, ["nothing"]) == ["nothing"]
-    tables.write(insert("b"))
-    assert tables.read(names, []) == ["b"]
+        write(store, fail)
+    assert read(store, names) == []
+    write(store, insert("b"))
+    assert read(store, names) == ["b"]
 
 
 def test_two_stores_on_one_file_may_make_the_tables_at_once(tmp_path):
     stores = [SqliteStore(tmp_path / "a.db") for _ in range(4)]
     threads = [
-        threading.Thread(target=lambda one=one, name=name: tables_of(one).write(insert(name)))
+        threading.Thread(target=lambda one=one, name=name: write(one, insert(name)))
         for name, one in zip("abcd", stores, strict=True)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert tables_of(stores[0]).read(names, []) == ["a", "b", "c", "d"]
+    assert read(stores[0], names) == ["a", "b", "c", "d"]
     for one in stores:
         one.close()
 
@@ -70,13 +76,13 @@ def test_two_stores_on_one_file_may_make_the_tables_at_once(tmp_path):
 def test_the_schema_version_stays_and_the_file_opens_again(tmp_path):
     with SqliteStore(tmp_path / "a.db") as store:
         before = store.read(lambda connection: connection.pragma("user_version"))
-        tables_of(store).write(insert("a"))
+        write(store, insert("a"))
     with SqliteStore(tmp_path / "a.db") as store:
         assert store.read(lambda connection: connection.pragma("user_version")) == before
-        assert tables_of(store).read(names, []) == ["a"]
+        assert read(store, names) == ["a"]
 
 
 def test_a_closed_store_says_so(store):
     store.close()
     with pytest.raises(StorageFailedError, match="is closed"):
-        tables_of(store).write(insert("a"))
+        write(store, insert("a"))
