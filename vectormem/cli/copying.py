@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from vectormem.cli.opening import check_exists
+from vectormem.cli.opening import opened_store
 from vectormem.cli.options import JsonOption
 from vectormem.cli.output import counted, print_json, print_line
+from vectormem.cli.place import Place, parse_place
 from vectormem.cli.progress import OnProgress, progress
 
 if TYPE_CHECKING:
@@ -36,11 +36,9 @@ def copy(
     """
     if source == target:
         raise typer.BadParameter("FROM and TO are the same database")
-    if not _is_dsn(source):
-        check_exists(Path(source))
-    with ExitStack() as stack, progress("copying") as on_progress:
-        ends = stack.enter_context(_opened(source)), stack.enter_context(_opened(target))
-        copied_items, copied_chats = asyncio.run(_copy(*ends, on_progress))
+    places = parse_place(source), parse_place(target)
+    with _opened(places[0]) as one, _opened(places[1], create=True) as other, progress("copying") as on_progress:
+        copied_items, copied_chats = asyncio.run(_copy(one, other, on_progress))
     if as_json:
         print_json({"items": copied_items._asdict(), "messages": copied_chats._asdict()})
     else:
@@ -57,28 +55,20 @@ async def _copy(source: "End", target: "End", on_progress: OnProgress) -> "tuple
 
 
 @contextmanager
-def _opened(place: str) -> "Iterator[End]":
-    if _is_dsn(place):
+def _opened(place: Place, *, create: bool = False) -> "Iterator[End]":
+    with opened_store(place, create=create) as store:
         from vectormem.stores.postgres.store import PostgresStore
 
-        with PostgresStore(place) as store:
+        if isinstance(store, PostgresStore):
             from vectormem.stores.postgres.chats import PostgresChats
             from vectormem.stores.postgres.items import PostgresItems
 
             yield PostgresItems(store, owned=False), PostgresChats(store, owned=False)
-        return
-    from vectormem.stores.sqlite.chats import SqliteChats
-    from vectormem.stores.sqlite.items import SqliteItems
-    from vectormem.stores.sqlite.store import SqliteStore
+        else:
+            from vectormem.stores.sqlite.chats import SqliteChats
+            from vectormem.stores.sqlite.items import SqliteItems
 
-    with SqliteStore(place) as file:
-        yield SqliteItems(file, owned=False), SqliteChats(file, owned=False)
-
-
-def _is_dsn(place: str) -> bool:
-    from vectormem.stores.postgres.store import is_dsn
-
-    return is_dsn(place)
+            yield SqliteItems(store, owned=False), SqliteChats(store, owned=False)
 
 
 def _summary(name: str, copied: "Copied") -> str:
