@@ -67,7 +67,7 @@ def _write_stdout(rows: Iterator[ExportedRow], *, as_json: bool) -> None:
 
 def _write_file(rows: Iterator[ExportedRow], path: Path) -> int:
     count = 0
-    with _replacing(path) as file:
+    with replacing(path) as file:
         for document in _documents(rows):
             file.write(f"{to_json(document)}\n")
             count += 1
@@ -81,7 +81,7 @@ def _documents(rows: Iterator[ExportedRow]) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
+def replacing(path: Path) -> Iterator[IO[str]]:
     """Write a file beside `path`, private to its owner, that takes its place when all is written."""
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:

@@ -74,6 +74,11 @@ def key_counts(tables: Tables, key: str | None = None) -> list[KeyCount]:
     return list(map(KeyCount._make, found))
 
 
+def all_keys(tables: Tables) -> list[str]:
+    """Return all keys, sorted, also those whose items are gone: a migration into them may be remembered."""
+    return [key for (key,) in tables.database.query("SELECT key FROM memory_keys ORDER BY key")]
+
+
 def vector_counts(tables: Tables, key: str | None = None) -> list[VectorCount]:
     """Return how many vectors each embedder has made in each key."""
     found = tables.database.query(
