@@ -35,6 +35,9 @@ class ServerPlace(Place):
 
     @property
     def shown(self) -> str:
+        from vectormem.stores.postgres.store import check_extra
+
+        check_extra()
         from vectormem.stores.postgres.dsn import parse_dsn
 
         return parse_dsn(self.dsn).shown

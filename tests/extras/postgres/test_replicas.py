@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -152,8 +153,24 @@ class Writer(threading.Thread):
             try:
                 self.acknowledged.append(self.memory.add(self.key, text))
             except StorageFailedError:
+                time.sleep(0.01)
                 continue  # the same text again: it is there whole, or not at all
             number += 1
+
+
+@contextmanager
+def writing(memory, *keys):
+    """Let a thread for each key write."""
+    writers = [Writer(memory, key) for key in keys]
+    for writer in writers:
+        writer.start()
+    try:
+        yield writers
+    finally:
+        for writer in writers:
+            writer.is_over = True
+        for writer in writers:
+            writer.join(60)
 
 
 def test_with_synchronous_replication_nothing_acknowledged_is_lost_when_the_primary_is_killed():
@@ -165,18 +182,13 @@ def test_with_synchronous_replication_nothing_acknowledged_is_lost_when_the_prim
         dsn = BOTH.format(primary.socket, replica.socket, "read-write")
         with PostgresStore(dsn, connect_seconds=2, wait_seconds=10) as store:
             memory = blocking(PostgresVectorMemory(store, embedder=ScriptedEmbedder(), max_items=None))
-            writers = [Writer(memory, f"k{number}") for number in range(4)]
+            with writing(memory, "k1", "k2", "k3", "k4") as writers:
+                wait_for(lambda: all(len(writer.acknowledged) > 20 for writer in writers))
+                primary.kill()
+                before = [len(writer.acknowledged) for writer in writers]
+                replica.promote()
+                wait_for(lambda: all(len(w.acknowledged) > n + 20 for w, n in zip(writers, before, strict=True)))
             for writer in writers:
-                writer.start()
-            wait_for(lambda: all(len(writer.acknowledged) > 20 for writer in writers))
-            primary.kill()
-            before = [len(writer.acknowledged) for writer in writers]
-            replica.promote()
-            wait_for(lambda: all(len(w.acknowledged) > n + 20 for w, n in zip(writers, before, strict=True)))
-            for writer in writers:
-                writer.is_over = True
-            for writer in writers:
-                writer.join(60)
                 assert list(memory.list(writer.key))[::-1] == writer.acknowledged
                 assert texts_of(writer.acknowledged) == [f"fact {n}" for n in range(len(writer.acknowledged))]
 

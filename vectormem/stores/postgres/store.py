@@ -54,7 +54,7 @@ class PostgresStore(ForkAware):
         prepares: bool = True,
         creates_tables: bool = True,
     ) -> None:
-        _check_extra()
+        check_extra()
         from vectormem.stores.postgres.connections import Connections
         from vectormem.stores.postgres.dsn import parse_dsn
         from vectormem.stores.postgres.indexes import Indexes
@@ -199,7 +199,8 @@ def is_dsn(value: object) -> bool:
     return isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))
 
 
-def _check_extra() -> None:
+def check_extra() -> None:
+    """Raise MissingExtraError where the driver is not installed."""
     try:
         import pgvector.psycopg  # noqa: F401  # it brings psycopg in
     except ImportError as error:
