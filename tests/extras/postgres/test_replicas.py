@@ -193,6 +193,45 @@ def test_with_synchronous_replication_nothing_acknowledged_is_lost_when_the_prim
                 assert texts_of(writer.acknowledged) == [f"fact {n}" for n in range(len(writer.acknowledged))]
 
 
+def test_with_synchronous_replication_what_no_standby_has_is_not_acknowledged_and_is_done_again():
+    with servers() as start:
+        primary = start("primary")
+        replica = start.replica(primary, "standby")
+        primary.restart(synchronous_standby_names="standby", synchronous_commit="on")
+        dsn = BOTH.format(primary.socket, replica.socket, "read-write")
+        with PostgresStore(dsn, connect_seconds=2, wait_seconds=30) as store:
+            memory = blocking(PostgresMemory(store, max_items=None))
+            with writing(memory, "k1", "k2", "k3", "k4") as writers:
+                wait_for(lambda: all(len(writer.acknowledged) > 20 for writer in writers))
+                replica.kill()
+                primary.wait_until("SELECT count(*)=4 FROM pg_stat_activity WHERE wait_event='SyncRep'")
+                before = [len(writer.acknowledged) for writer in writers]
+                primary.kill()
+                assert [len(writer.acknowledged) for writer in writers] == before
+                replica.start()
+                replica.promote()
+                wait_for(lambda: all(len(w.acknowledged) > n for w, n in zip(writers, before, strict=True)))
+            for writer in writers:
+                assert list(memory.list(writer.key))[::-1] == writer.acknowledged
+
+
+def test_without_it_what_had_not_arrived_at_the_replica_is_lost():
+    with servers() as start:
+        primary = start("primary")
+        with PostgresStore(primary.dsn) as store:
+            memory = facts(store)
+            memory.add("k", "likes tea")
+            replica = start.replica(primary, "standby")
+            catch_up(primary, replica)
+            replica.kill()
+            memory.add("k", "likes milk")
+            primary.kill()
+        replica.start()
+        replica.promote()
+        with PostgresStore(replica.dsn) as store:
+            assert texts_of(facts(store).list("k")) == ["likes tea"]
+
+
 def wait_for(condition):
     deadline = time.monotonic() + 120
     while not condition():
