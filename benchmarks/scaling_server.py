@@ -93,7 +93,8 @@ async def _query(memory: PostgresVectorMemory, key: str) -> float:
 def _build(admin: Any, dimensions: int) -> None:
     admin.execute(f"SET search_path={_SCHEMA},public")
     ids = "SELECT k.id, e.id FROM memory_keys AS k, memory_embedders AS e WHERE k.key='large'"
-    admin.execute(NearIndex(*admin.execute(ids).fetchone(), dimensions).creation)
+    key_id, embedder_id = admin.execute(ids).fetchone()
+    admin.execute(NearIndex(key_id, embedder_id, dimensions).creation)
 
 
 def _bytes(admin: Any, query: str) -> int:
