@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import chart, quality, recall, report, results
+from benchmarks import chart, quality, recall, report, results, scaling
 from benchmarks.engines import ENGINES
 from benchmarks.plan import KINDS, ROWS, Settings, choose
 from benchmarks.run import run
@@ -28,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from benchmarks import load  # needs the extra `postgres`
 
         return load.main(given[1:])
+    if given[:1] == ["scaling"]:
+        return scaling.main(given[1:])
     if given[:1] == ["chart"]:
         return _draw(given[1:])
     return _measure(_parser().parse_args(given))
@@ -69,7 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m benchmarks",
         description="Measure vectormem beside its peers and beside bare numpy and SQLite. "
-        "Other commands: `recall --vectors FILE`, `quality --locomo FILE`, `load --dsn DSN`, `chart RESULTS.json`.",
+        "Other commands: `recall --vectors FILE`, `quality --locomo FILE`, `load --dsn DSN`, `scaling`, "
+        "`chart RESULTS.json`.",
     )
     names = (*KINDS, *(row.name for row in ROWS if row.name not in KINDS))
     parser.add_argument(

@@ -9,6 +9,7 @@ from vectormem import MemoryInvalidError, SqliteMemory, blocking
 from vectormem.cli.embedder import parse_embedder
 from vectormem.cli.mcp_serving import Offer
 from vectormem.cli.opening import chat_memory, opened_store
+from vectormem.cli.place import FilePlace
 from vectormem.mcp_server.caller import Caller
 
 WITHOUT_THE_EXTRA = (
@@ -67,7 +68,7 @@ def keys_of(offer, *callers):
         for caller in callers:
             tool = memories.tools(caller)[0].tool.name
             asyncio.run(memories.call(caller, tool, {"text": f"by {caller.principal}"}))
-    return {key: texts(items) for key, items in stored(offer.db).items()}
+    return {key: texts(items) for key, items in stored(offer.db.path).items()}
 
 
 def stored(path):
@@ -76,13 +77,15 @@ def stored(path):
 
 
 def offer(folder, **options):
-    defaults = {"db": folder / "agent.db", "embedder": parse_embedder("hash"), "slots": None, "key": KEY}
+    defaults = {"db": FilePlace(folder / "agent.db"), "embedder": parse_embedder("hash"), "slots": None, "key": KEY}
     return Offer(**{**defaults, "max_items": None, **options})
 
 
 def test_the_only_user_has_the_memory_of_the_key(folder):
     assert keys_of(offer(folder), Caller()) == {KEY: ["by None"]}
-    assert keys_of(offer(folder, db=folder / "b.db", key="facts#user:sam"), Caller()) == {"facts#user:sam": ["by None"]}
+    assert keys_of(offer(folder, db=FilePlace(folder / "b.db"), key="facts#user:sam"), Caller()) == {
+        "facts#user:sam": ["by None"]
+    }
 
 
 def test_every_principal_has_a_memory_of_their_own(folder):
@@ -121,7 +124,7 @@ def test_a_slot_that_principals_share_is_told_of(folder, capsys, scope, told):
 
 
 def test_chats_are_those_of_the_principal_or_global(folder):
-    with opened_store(folder / "agent.db", create=True) as store:
+    with opened_store(FilePlace(folder / "agent.db"), create=True) as store:
         for scope_key in ("global", "user:ada"):
             chat_memory(store, HashEmbedder(), scope_key).save_message("m", "user", f"The chat is {scope_key}")
     with offer(folder).opened([Caller(), Caller("ada")]) as memories:

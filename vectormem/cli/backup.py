@@ -8,6 +8,7 @@ import typer
 from vectormem.cli.opening import blocking_store, database_key
 from vectormem.cli.options import DEFAULT_DATABASE, DatabaseOption, JsonOption
 from vectormem.cli.output import counted, print_json, print_line, print_table, shown
+from vectormem.cli.place import file_of
 from vectormem.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def backup(
 
     Example: vectormem backup monday.db --db agent.db
     """
-    with blocking_store(db) as store, progress("copying") as on_progress:
+    with blocking_store(file_of(db, "backup")) as store, progress("copying") as on_progress:
         snapshot = store.backup(file, overwrite=overwrite, on_progress=on_progress)
     _report(snapshot, f"backed up to {shown(str(file))}", as_json=as_json)
 
@@ -53,10 +54,10 @@ def restore(
     from vectormem.stores.sqlite.encryption import checked_key
     from vectormem.stores.sqlite.restore import restore as restore_file
 
-    secret = checked_key(database_key())
+    secret, target = checked_key(database_key()), file_of(db, "restore").absolute()
     with progress("copying") as on_progress:
-        snapshot = restore_file(file.absolute(), db.absolute(), secret, overwrite=overwrite, on_progress=on_progress)
-    _report(snapshot, f"restored {shown(str(db))}", as_json=as_json)
+        snapshot = restore_file(file.absolute(), target, secret, overwrite=overwrite, on_progress=on_progress)
+    _report(snapshot, f"restored {shown(db.shown)}", as_json=as_json)
 
 
 def _report(snapshot: "Snapshot", done: str, *, as_json: bool) -> None:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from vectormem.cli.opening import opened_store
 from vectormem.cli.options import (
     DEFAULT_DATABASE,
     DEFAULT_EMBEDDER,
@@ -17,6 +16,7 @@ from vectormem.cli.options import (
     OptionalKeyOption,
 )
 from vectormem.cli.output import note, print_json
+from vectormem.cli.place import file_of
 from vectormem.cli.sources import STDIN, opened_source
 
 _INTERRUPTED = 130
@@ -49,15 +49,17 @@ def chat(
 
     Example: vectormem chat --model test --user sam
     """
+    path = file_of(db, "chat")
     import vectormem.adapters.pydantic_ai  # noqa: F401  # where it is missing, this says how to install it
     from vectormem.cli.chat_setup import make_chat, usable_model
+    from vectormem.stores.sqlite.store import SqliteStore
 
     chosen, loaded = usable_model(model), embedder.load()
-    with opened_store(db, create=True) as store:
+    with SqliteStore(path) as store:
         talk = make_chat(store, loaded, model=chosen, session=session, user=user, slots=slots, key=key)
         is_typed = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
         if is_typed:
-            note(f"Session {session}, kept in {db}. Ctrl-D ends it.")
+            note(f"Session {session}, kept in {path}. Ctrl-D ends it.")
         try:
             talk.run(_typed() if is_typed else _lines(), goes_on_after_errors=is_typed, prints=not as_json)
         except KeyboardInterrupt:

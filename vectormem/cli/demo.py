@@ -9,17 +9,18 @@ from typing import Annotated
 import typer
 
 from vectormem.cli.demo_view import print_demo
-from vectormem.cli.options import DEFAULT_EMBEDDER, EmbedderOption, JsonOption, check_database
+from vectormem.cli.options import DEFAULT_EMBEDDER, EmbedderOption, JsonOption
 from vectormem.cli.output import print_json
+from vectormem.cli.place import Place, file_of, parse_place
 
 
 def demo(
     db: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--db",
             metavar="FILE",
-            callback=check_database,
+            parser=parse_place,
             show_default="a temporary file",
             help="Keep the memory in this file. VECTORMEM_DB is not used here.",
         ),
@@ -41,7 +42,7 @@ def demo(
 
     with _database(db) as path:
         played = play(path, embedder.load(), key)
-    document = {"key": key, "db": None if db is None else str(db), **played}
+    document = {"key": key, "db": None if db is None else db.shown, **played}
     if as_json:
         print_json(document)
     else:
@@ -49,9 +50,9 @@ def demo(
 
 
 @contextmanager
-def _database(path: Path | None) -> Iterator[Path]:
-    if path is not None:
-        yield path
+def _database(place: Place | None) -> Iterator[Path]:
+    if place is not None:
+        yield file_of(place, "demo")
         return
     with tempfile.TemporaryDirectory(prefix="vectormem-demo-") as folder:
         yield Path(folder) / "demo.db"

@@ -16,8 +16,8 @@ from vectormem.cli.options import (
     OnlyKeyOption,
 )
 from vectormem.cli.output import counted, print_json, print_line, shown
+from vectormem.cli.place import FilePlace, ServerPlace
 from vectormem.stores.sqlite.encryption import checked_key
-from vectormem.stores.sqlite.schema import MIGRATIONS
 
 _COLORS = {Level.PROBLEM: "red", Level.NOTE: "yellow"}
 
@@ -28,18 +28,26 @@ def doctor(
     embedder: EmbedderOption = DEFAULT_EMBEDDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a database file, and say what to do about what is wrong. Nothing is changed.
+    """Check a database, and say what to do about what is wrong. Nothing is changed.
 
     Looked at: whether it is SQLite, its schema version, its integrity,
     rows without their parents, counters, vectors, and who may read it.
+    On a Postgres server: schema version, rows without their parents,
+    counters, vectors and indexes.
     The exit status is 1 where there is a problem.
 
     Example: vectormem doctor --db agent.db
     """
-    check_exists(db)
-    options = ["--db", str(db), *(["--key", key] if key is not None else []), "--embedder", embedder.spec]
-    secret = checked_key(database_key())
-    checkup = examine(db, key=key, reindex=f"vectormem reindex {' '.join(map(quote, options))}", secret=secret)
+    options = ["--db", db.shown, *(["--key", key] if key is not None else []), "--embedder", embedder.spec]
+    advice = f"vectormem reindex {' '.join(map(quote, options))}"
+    if isinstance(db, FilePlace):
+        check_exists(db.path)
+        checkup = examine(db.path, key=key, reindex=advice, secret=checked_key(database_key()))
+    else:
+        assert isinstance(db, ServerPlace)
+        from vectormem.cli.checkup_server import examine_server
+
+        checkup = examine_server(db, key=key, reindex=advice)
     if as_json:
         print_json(_document(checkup))
     else:
@@ -54,10 +62,10 @@ def _document(checkup: Checkup) -> dict[str, Any]:
         for (name, dimensions), count in _by_embedder(checkup).items()
     ]
     return {
-        "path": str(checkup.path),
+        "path": checkup.shown,
         "ok": checkup.is_sound,
         "schema_version": checkup.schema_version,
-        "current_schema_version": len(MIGRATIONS),
+        "current_schema_version": checkup.current_schema_version,
         "keys": checkup.keys,
         "items": checkup.items,
         "embedders": embedders,
@@ -68,7 +76,7 @@ def _document(checkup: Checkup) -> dict[str, Any]:
 
 def _print(checkup: Checkup) -> None:
     version = "unknown" if checkup.schema_version is None else checkup.schema_version
-    print_line(f"{shown(str(checkup.path))}: schema version {version}, current is {len(MIGRATIONS)}")
+    print_line(f"{shown(checkup.shown)}: schema version {version}, current is {checkup.current_schema_version}")
     print_line(
         f"{counted(checkup.keys, 'key')}, {counted(checkup.items, 'item')}, {checkup.without_vector} without a vector"
     )

@@ -9,6 +9,7 @@ import typer
 from vectormem.cli.opening import blocking_store
 from vectormem.cli.options import DEFAULT_DATABASE, DatabaseOption, JsonOption
 from vectormem.cli.output import counted, print_json, print_line, shown
+from vectormem.cli.place import file_of
 
 if TYPE_CHECKING:
     from vectormem.stores.erasure import Erased
@@ -43,7 +44,7 @@ def erase(
     """
     if not yes and sys.stdin.isatty():
         typer.confirm(f"Erase everything of {shown(key)} for good?", abort=True, err=True)
-    erased = _in_database(db, key, wait) if folder is None else _in_folder(folder, key)
+    erased = _in_database(file_of(db, "erase"), key, wait) if folder is None else _in_folder(folder, key)
     if as_json:
         print_json({"erased": sum(erased.keys.values()), **erased._asdict()})
         return

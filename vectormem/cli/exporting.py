@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated, Any
 
-import apsw
 import typer
 
-from vectormem.cli.inspection import exported_rows
+from vectormem.cli.inspection import ExportedRow, export_rows
 from vectormem.cli.opening import opened_store
 from vectormem.cli.options import (
     DEFAULT_DATABASE,
@@ -48,17 +47,17 @@ def export(
     chosen = None if all_keys else DEFAULT_KEY if key is None else key
     with opened_store(db) as store:
         if output is not None:
-            count = store.read(lambda connection: _write_file(connection, chosen, output))
+            count = export_rows(store, chosen, lambda rows: _write_file(rows, output))
         else:
-            store.read(lambda connection: _write_stdout(connection, chosen, as_json=as_json))
+            export_rows(store, chosen, lambda rows: _write_stdout(rows, as_json=as_json))
     if output is not None and as_json:
         print_json({"exported": count, "path": str(output)})
     elif output is not None:
         print_line(f"exported {counted(count, 'item')} to {shown(str(output))}")
 
 
-def _write_stdout(connection: apsw.Connection, key: str | None, *, as_json: bool) -> None:
-    documents = _documents(connection, key)
+def _write_stdout(rows: Iterator[ExportedRow], *, as_json: bool) -> None:
+    documents = _documents(rows)
     if as_json:
         print_json({"items": list(documents)})
         return
@@ -66,23 +65,23 @@ def _write_stdout(connection: apsw.Connection, key: str | None, *, as_json: bool
         print_line(to_json(document))
 
 
-def _write_file(connection: apsw.Connection, key: str | None, path: Path) -> int:
+def _write_file(rows: Iterator[ExportedRow], path: Path) -> int:
     count = 0
-    with _replacing(path) as file:
-        for document in _documents(connection, key):
+    with replacing(path) as file:
+        for document in _documents(rows):
             file.write(f"{to_json(document)}\n")
             count += 1
     return count
 
 
-def _documents(connection: apsw.Connection, key: str | None) -> Iterator[dict[str, Any]]:
+def _documents(rows: Iterator[ExportedRow]) -> Iterator[dict[str, Any]]:
     from vectormem.cli.jsonl import exported
 
-    return map(exported, exported_rows(connection, key))
+    return map(exported, rows)
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
+def replacing(path: Path) -> Iterator[IO[str]]:
     """Write a file beside `path`, private to its owner, that takes its place when all is written."""
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:

@@ -1,6 +1,7 @@
 """The commands `history` and `undo`."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from vectormem.cli.item_view import timestamp
 from vectormem.cli.opening import blocking_store, check_exists, database_key
 from vectormem.cli.options import DEFAULT_DATABASE, DEFAULT_KEY, DatabaseOption, JsonOption, KeyOption, LimitOption
 from vectormem.cli.output import counted, note, print_json, print_line, print_table, shown
+from vectormem.cli.place import file_of
 
 if TYPE_CHECKING:
     from vectormem.stores.sqlite.history import HistoryEntry
@@ -34,10 +36,11 @@ def history(
 
     Example: vectormem history --key facts#user:sam --limit 20
     """
-    check_exists(db)
+    path = file_of(db, "history")
+    check_exists(path)
     if switch is not None:
-        _switch(db, on=switch)
-    with blocking_store(db) as store:
+        _switch(path, on=switch)
+    with blocking_store(path) as store:
         entries = store.history(key, limit=limit)
         is_kept = store.target.recorded is not None
     if as_json:
@@ -64,7 +67,7 @@ def undo(
 
     Example: vectormem undo --key facts#user:sam
     """
-    with blocking_store(db) as store:
+    with blocking_store(file_of(db, "undo")) as store:
         undone = store.undo(key, change)
     if as_json:
         print_json({"key": key, **undone._asdict()})
@@ -73,10 +76,10 @@ def undo(
     print_line(f"put back {counted(len(undone.restored), 'item')} of {shown(key)} (change {undone.change}){skipped}")
 
 
-def _switch(db: Any, *, on: bool) -> None:
+def _switch(path: Path, *, on: bool) -> None:
     from vectormem.stores.sqlite.store import SqliteStore
 
-    SqliteStore(db, key=database_key(), history=on).close()
+    SqliteStore(path, key=database_key(), history=on).close()
 
 
 def _document(entry: "HistoryEntry") -> dict[str, Any]:

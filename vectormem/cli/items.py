@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vectormem.cli.inspection import inspect
 from vectormem.cli.item_view import item_document, print_items
 from vectormem.cli.opening import opened_store, plain_memory, vector_memory
 from vectormem.cli.options import (
@@ -114,9 +115,9 @@ def search(
     loaded = embedder.load()
     with opened_store(db) as store, heard_warnings() as warnings:
         items = vector_memory(store, loaded, min_score=min_score).list(key, limit=limit, query=query)
-        skipped = store.read(lambda connection: find_skipped(connection, key, loaded)) if warnings else Skipped()
+        skipped = inspect(store, lambda tables: find_skipped(tables, key, loaded)) if warnings else Skipped()
     if skipped.items:
-        note(skipped.explain(f"--db {quote(str(db))} --key {quote(key)} --embedder {quote(embedder.spec)}"))
+        note(skipped.explain(f"--db {quote(db.shown)} --key {quote(key)} --embedder {quote(embedder.spec)}"))
     if as_json:
         shown_items = [item_document(item, with_score=True) for item in items]
         print_json({"key": key, "query": query, "items": shown_items, "skipped": skipped.items})

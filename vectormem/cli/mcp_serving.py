@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from vectormem.chat.storage import ChatStorage
 from vectormem.cli.embedder import EmbedderChoice
-from vectormem.cli.opening import opened_store
+from vectormem.cli.opening import opened_store, vector_provider
 from vectormem.cli.output import note, print_json
+from vectormem.cli.place import Place
 from vectormem.errors import MemoryInvalidError
 from vectormem.mcp_server.caller import Caller
 from vectormem.mcp_server.hosts import is_every_address
@@ -17,7 +18,6 @@ from vectormem.mcp_server.memories import Memories
 from vectormem.mcp_server.sessions import needs_session
 from vectormem.mcp_server.standard_streams import claim_streams
 from vectormem.mcp_server.tokens import Tokens, read_tokens
-from vectormem.providers.builtin import SqliteVectorMemory
 from vectormem.providers.protocol import MemoryProvider
 from vectormem.slots.define import MemorySlot, define_memory, memory_key
 from vectormem.slots.load import load_memory_slots
@@ -27,7 +27,7 @@ from vectormem.slots.scope import MemoryContext, Scope
 class Offer(NamedTuple):
     """What to serve; it is opened when the streams are ready for it, since slots and embedders may print."""
 
-    db: Path
+    db: Place
     embedder: EmbedderChoice
     slots: Path | None
     key: str
@@ -35,11 +35,11 @@ class Offer(NamedTuple):
 
     @contextmanager
     def opened(self, callers: Sequence[Caller]) -> Iterator[Memories]:
-        """Open the file. Raises MemoryInvalidError where a slot cannot serve one of the callers."""
+        """Open the database. Raises MemoryInvalidError where a slot cannot serve one of the callers."""
         embedder = self.embedder.load()
-        with opened_store(self.db, create=True) as store:
+        with opened_store(self.db, create=True, is_lasting=True) as store:
             if self.slots is None:
-                memory = SqliteVectorMemory(store, embedder=embedder, max_items=self.max_items)
+                memory = vector_provider(store, embedder, max_items=self.max_items)
                 slots = [_slot(memory, self.key, callers)]
             else:
                 slots = load_memory_slots(self.slots)

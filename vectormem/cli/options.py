@@ -1,32 +1,25 @@
 """The options that all commands share."""
 
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from vectormem.cli.embedder import GRAMMAR, EmbedderChoice, parse_embedder
+from vectormem.cli.place import Place, parse_place
 
-DEFAULT_DATABASE = Path("vectormem.db")
+DEFAULT_DATABASE: Any = "vectormem.db"  # the option parses it
 DEFAULT_KEY = "memory#global"
 DEFAULT_EMBEDDER: Any = "hash"  # the option parses it
 
 
-def check_database(path: Path | None) -> Path | None:
-    """Refuse what would keep nothing."""
-    if path is not None and str(path) == ":memory:":
-        raise typer.BadParameter("a database in memory would be gone when the command ends; name a file")
-    return path
-
-
 DatabaseOption: TypeAlias = Annotated[
-    Path,
+    Place,
     typer.Option(
         "--db",
         envvar="VECTORMEM_DB",
-        metavar="FILE",
-        callback=check_database,
-        help="The database file to use.",
+        parser=parse_place,
+        metavar="FILE|DSN",
+        help="The database file to use, or a Postgres database as postgresql://USER@HOST/NAME.",
     ),
 ]
 KeyOption: TypeAlias = Annotated[

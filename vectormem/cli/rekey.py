@@ -7,6 +7,7 @@ import typer
 from vectormem.cli.opening import blocking_store, database_key
 from vectormem.cli.options import DEFAULT_DATABASE, DatabaseOption, JsonOption
 from vectormem.cli.output import print_json, print_line, shown
+from vectormem.cli.place import file_of
 
 _NEW_KEY = "VECTORMEM_NEW_DB_KEY"
 
@@ -28,9 +29,9 @@ def rekey(
     new = database_key(_NEW_KEY)
     if (new is None) != decrypt:
         raise typer.BadParameter(f"set {_NEW_KEY} to the new key, or give --decrypt: exactly one of the two")
-    with blocking_store(db) as store:
+    with blocking_store(file_of(db, "rekey")) as store:
         store.rekey(new)
     if as_json:
-        print_json({"path": str(db), "encrypted": new is not None})
+        print_json({"path": db.shown, "encrypted": new is not None})
     else:
-        print_line(f"{shown(str(db))} is {'not encrypted any more' if new is None else 'encrypted with the new key'}")
+        print_line(f"{shown(db.shown)} is {'not encrypted any more' if new is None else 'encrypted with the new key'}")

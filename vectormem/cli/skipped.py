@@ -5,9 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-import apsw
-
-from vectormem.cli.inspection import VectorCount, key_counts, vector_counts
+from vectormem.cli.inspection import Tables, VectorCount, key_counts, vector_counts
 
 if TYPE_CHECKING:
     from embedders import Embedder
@@ -31,10 +29,10 @@ class Skipped(NamedTuple):
         )
 
 
-def find_skipped(connection: apsw.Connection, key: str, embedder: "Embedder") -> Skipped:
+def find_skipped(tables: Tables, key: str, embedder: "Embedder") -> Skipped:
     """Return what a search by this embedder passes over in the key."""
-    items = sum(count.items for count in key_counts(connection, key))
-    counts = vector_counts(connection, key)
+    items = sum(count.items for count in key_counts(tables, key))
+    counts = vector_counts(tables, key)
     others = [count for count in counts if not _is_made_by(count, embedder)]
     searched = sum(count.vectors for count in counts) - sum(other.vectors for other in others)
     return Skipped(items - searched, items, others)

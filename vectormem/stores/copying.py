@@ -1,6 +1,6 @@
-"""Copying all items of one store to another. What is there already stays, so a copy can be run again."""
+"""Copying items from one store to another. What is there already stays, so a copy can be run again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -20,52 +20,77 @@ class Copied(NamedTuple):
     copied: int
 
 
-class _Batch(NamedTuple):
+class ItemBatch(NamedTuple):
+    """Items of a key in their order, their vectors by seq, and older items that a migration has copied into it."""
+
+    key: str
     rows: list[Row]
     embeddings: dict[int, Embedding]
+    migrated: set[str]
 
 
-async def copy_items(source: ItemStore, target: ItemStore, on_progress: OnProgress | None = None) -> Copied:
+async def copy_items(
+    source: ItemStore, target: ItemStore, on_progress: OnProgress | None = None, *, keys: Sequence[str] | None = None
+) -> Copied:
     """Copy items with their ids, times, order and vectors, as the newest of each key; 500 in one change.
 
     An item whose id or text the key of the target holds is passed over. After each change it is looked
-    whether all are there; StorageFailedError says where some are not.
+    whether all are there; StorageFailedError says where some are not. `keys` are copied, or all.
     """
-    keys = await source.scope_keys()
-    total = sum([await source.read(key, lambda rows: rows.count()) for key in keys])
+    wanted = await source.scope_keys() if keys is None else keys
+    total = sum([await source.read(key, lambda rows: rows.count()) for key in wanted])
     read = copied = 0
-    for key in keys:
-        after = 0
-        while (batch := await source.read(key, partial(_batch, after=after))).rows:
-            copied += await target.change(key, partial(_put, batch=batch))
-            await _check(target, key, batch.rows)
-            read, after = read + len(batch.rows), batch.rows[-1].seq
-            if on_progress:
-                on_progress(read, max(read, total))
-        migrated = await source.read(key, lambda rows: rows.copied_ids())
-        await target.change(key, partial(_mark_copied, ids=migrated))
+    async for batch in item_batches(source, wanted):
+        copied += await put_items(target, batch)
+        read += len(batch.rows)
+        if on_progress:
+            on_progress(read, max(read, total))
     return Copied(read, copied)
 
 
-def _batch(rows: Rows, after: int) -> _Batch:
+async def item_batches(source: ItemStore, keys: Sequence[str]) -> AsyncIterator[ItemBatch]:
+    """Yield the items of keys, oldest first."""
+    for key in keys:
+        after = 0
+        while (batch := await source.read(key, partial(_batch, key=key, after=after))).rows:
+            yield batch
+            after = batch.rows[-1].seq
+        migrated = await source.read(key, lambda rows: rows.copied_ids())
+        if migrated:
+            yield ItemBatch(key, [], {}, migrated)
+
+
+async def put_items(target: ItemStore, batch: ItemBatch) -> int:
+    """Store the items of a batch that are not there yet, and return how many; then look whether all are there."""
+    copied = await target.change(batch.key, partial(_put, batch=batch))
+    await _check(target, batch.key, batch.rows)
+    return copied
+
+
+def _batch(rows: Rows, key: str, after: int) -> ItemBatch:
     found = rows.without_vector(_EVERY_ROW, after, _AT_ONCE)
-    return _Batch(found, rows.embeddings(found))
+    return ItemBatch(key, found, rows.embeddings(found), set())
 
 
-def _put(rows: Rows, batch: _Batch) -> int:
+def _put(rows: Rows, batch: ItemBatch) -> int:
     fresh = _lacking(rows, batch.rows)
     vectors = {row.text: batch.embeddings[row.seq] for row in fresh if row.seq in batch.embeddings}
     rows.insert([Draft(*row[1:]) for row in fresh], vectors)
+    if batch.migrated:
+        rows.mark_copied(batch.migrated - rows.copied_ids())
     return len(fresh)
 
 
 def _lacking(rows: Rows, wanted: Sequence[Row]) -> list[Row]:
-    texts, ids = rows.find([row.text for row in wanted]), rows.known_ids([row.id for row in wanted])
-    return [row for row in wanted if row.text not in texts and row.id not in ids]
-
-
-def _mark_copied(rows: Rows, ids: set[str]) -> None:
-    rows.mark_copied(ids - rows.copied_ids())
+    """Return the rows of which neither id nor text is stored, nor that of an earlier one of them."""
+    texts, ids = set(rows.find([row.text for row in wanted])), rows.known_ids([row.id for row in wanted])
+    lacking = []
+    for row in wanted:
+        if row.text not in texts and row.id not in ids:
+            lacking.append(row)
+            texts.add(row.text)
+            ids.add(row.id)
+    return lacking
 
 
 async def _check(target: ItemStore, key: str, wanted: Sequence[Row]) -> None:

@@ -24,6 +24,7 @@ class Connection(psycopg.Connection[TupleRow]):
     """A connection that closes itself when the server has been silent for `wait_seconds`."""
 
     wait_seconds: float = 30.0
+    is_unconfirmed: bool = False
     _current: psycopg.Pipeline | None = None
 
     @contextmanager
@@ -44,6 +45,11 @@ class Connection(psycopg.Connection[TupleRow]):
         if self._current is not None:
             self._current.sync()
         return cursor.fetchall()
+
+    def note_unconfirmed(self, notice: psycopg.errors.Diagnostic) -> None:
+        """Remember that a commit returned before a synchronous standby had it; the server only warns of that."""
+        if notice.source_function == "SyncRepWaitForLSN":
+            self.is_unconfirmed = True
 
     def __del__(self) -> None:  # type: ignore[override]  # psycopg's has a wrapper
         """End with the program, without psycopg's warning: a store may be open until then."""
@@ -83,6 +89,7 @@ def connect(options: dict[str, str], *, connect_seconds: float, wait_seconds: fl
     threshold = _USES_BEFORE_PREPARING if prepares else None
     connection = Connection.connect(conninfo, autocommit=True, prepare_threshold=threshold)
     connection.wait_seconds = wait_seconds
+    connection.add_notice_handler(connection.note_unconfirmed)
     return connection
 
 

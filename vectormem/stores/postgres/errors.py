@@ -29,6 +29,10 @@ class UnknownOutcomeError(Exception):
     """The connection was lost while a change was being committed."""
 
 
+class UnconfirmedError(Exception):
+    """A change is stored here, and somebody ended the wait for the synchronous standby."""
+
+
 class translated:  # noqa: N801  # reads as `with translated(shown):`
     """Raise StorageFailedError, naming the database and what to do, in place of Postgres' errors."""
 
@@ -44,6 +48,11 @@ class translated:  # noqa: N801  # reads as `with translated(shown):`
                 f"the database {self._shown} was lost while it stored a change, which is there whole or not at all; "
                 f"look, or do it again: a text is kept once ({error})"
             ) from error.__cause__
+        if isinstance(error, UnconfirmedError):
+            raise StorageFailedError(
+                f"the database {self._shown} has stored a change that no standby has confirmed, since the wait for it "
+                "was cancelled: it is lost if that server is"
+            )
         if isinstance(error, LostBeforeCommitError):
             error = error.__cause__
         if isinstance(error, psycopg.Error):

@@ -156,11 +156,13 @@ class Indexes:
         if self._is_closed:
             return
         self._failed.add(index)
+        place = " on the primary" if isinstance(error, psycopg.errors.ReadOnlySqlTransaction) else ""
         logger.warning(
             "the index %s could not be built (%s); searches of this key compare all its vectors until the owner of "
-            "the tables runs: %s",
+            "the tables runs%s: %s",
             index.name,
             told(error),
+            place,
             index.creation,
         )
 

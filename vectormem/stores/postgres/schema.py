@@ -137,12 +137,18 @@ def _chat_vectors_and_words(connection: Connection) -> None:
 MIGRATIONS = (_items, _vectors, _chats, _chat_vectors_and_words)
 
 
-def prepare(connection: Connection, schema: str, shown: str) -> str:
+def prepare(connection: Connection, schema: str, shown: str, *, creates: bool = True) -> str:
     """Bring the tables up to date, and return the search path under which they and pgvector are found.
 
     A database that is up to date is only read, so that a role without further rights, or a replica, will do.
     """
-    if _version(connection, schema, shown) < len(MIGRATIONS):
+    version = _version(connection, schema, shown)
+    if not version and not creates:
+        raise StorageFailedError(
+            f"the database {shown} has no tables of vectormem in the schema {schema!r}; check the address, or let "
+            "what stores something make them"
+        )
+    if version < len(MIGRATIONS):
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             _migrate(connection, schema, shown)

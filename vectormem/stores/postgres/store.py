@@ -36,7 +36,8 @@ class PostgresStore(Closable, ForkAware):
     opened anew by the next call. `cache_bytes` bounds the vectors of chats kept in memory. With
     `builds_indexes`, a key of more than eight million values (20,000 items of 384 dimensions) gets an HNSW
     index in the background once it is searched. `prepares` says whether statements that come again are
-    prepared, which some poolers cannot pass on. Raises StorageFailedError where the server cannot be
+    prepared, which some poolers cannot pass on. Without `creates_tables`, a database that has none of vectormem's
+    tables is refused in place of getting them. Raises StorageFailedError where the server cannot be
     reached, lacks pgvector or holds a newer schema, and MissingExtraError without the extra `postgres`.
     """
 
@@ -51,8 +52,9 @@ class PostgresStore(Closable, ForkAware):
         cache_bytes: int = 512 * 2**20,
         builds_indexes: bool = True,
         prepares: bool = True,
+        creates_tables: bool = True,
     ) -> None:
-        _check_extra()
+        check_extra()
         from vectormem.stores.postgres.connections import Connections
         from vectormem.stores.postgres.dsn import parse_dsn
         from vectormem.stores.postgres.indexes import Indexes
@@ -67,7 +69,7 @@ class PostgresStore(Closable, ForkAware):
         self._connections = Connections(
             self.shown, self._connect, size=self._pool_size, wait_seconds=self._wait_seconds
         )
-        self._search_path = self._prepare()
+        self._search_path = self._prepare(creates=bool(creates_tables))
         self._new_indexes = partial(Indexes, self._connect_to_build, builds=builds_indexes)
         self.indexes = self._new_indexes()
         self._renew_threads()
@@ -160,12 +162,12 @@ class PostgresStore(Closable, ForkAware):
     def _connect_to_build(self) -> "tuple[Connection, str]":
         return self._open(), self._search_path
 
-    def _prepare(self) -> str:
+    def _prepare(self, *, creates: bool) -> str:
         from vectormem.stores.postgres.errors import translated
         from vectormem.stores.postgres.schema import prepare
 
         with translated(self.shown), self._open() as connection:
-            return prepare(connection, self.schema, self.shown)
+            return prepare(connection, self.schema, self.shown, creates=creates)
 
     def _renew_threads(self) -> None:
         self._threads = ThreadPoolExecutor(self._pool_size, thread_name_prefix="vectormem-postgres")
@@ -181,7 +183,8 @@ def is_dsn(value: object) -> bool:
     return isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))
 
 
-def _check_extra() -> None:
+def check_extra() -> None:
+    """Raise MissingExtraError where the driver is not installed."""
     try:
         import pgvector.psycopg  # noqa: F401  # it brings psycopg in
     except ImportError as error:

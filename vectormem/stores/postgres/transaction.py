@@ -8,7 +8,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from vectormem.stores.postgres.connection import Connection, SilentServerError
-from vectormem.stores.postgres.errors import LostBeforeCommitError, UnknownOutcomeError
+from vectormem.stores.postgres.errors import LostBeforeCommitError, UnconfirmedError, UnknownOutcomeError
 
 T = TypeVar("T")
 
@@ -47,6 +47,9 @@ def transact(connection: Connection, mode: Mode, search_path: str, work: Callabl
     except BaseException:
         _roll_back(connection)
         raise
+    if connection.is_unconfirmed:
+        connection.close()
+        raise UnconfirmedError
     return result
 
 
