@@ -1,11 +1,13 @@
 """The command `doctor`."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from vectormem.cli.checkup import Checkup, Level, examine
+from vectormem.cli.checkup import Checkup, Finding, Level, examine
 from vectormem.cli.opening import check_exists, database_key
 from vectormem.cli.options import (
     DEFAULT_DATABASE,
@@ -26,6 +28,10 @@ def doctor(
     db: DatabaseOption = DEFAULT_DATABASE,
     key: OnlyKeyOption = None,
     embedder: EmbedderOption = DEFAULT_EMBEDDER,
+    slots: Annotated[
+        Path | None,
+        typer.Option("--slots", metavar="DIR", help="Check the slots that the *.py files of a folder define instead."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a database, and say what to do about what is wrong. Nothing is changed.
@@ -33,11 +39,15 @@ def doctor(
     Looked at: whether it is SQLite, its schema version, its integrity,
     rows without their parents, counters, vectors, and who may read it.
     On a Postgres server: schema version, rows without their parents,
-    counters, vectors and indexes.
+    counters, vectors and indexes. With --slots: where memories are kept
+    that do not outlive the process, or lose changes of several.
     The exit status is 1 where there is a problem.
 
     Example: vectormem doctor --db agent.db
     """
+    if slots is not None:
+        _report_slots(slots, as_json=as_json)
+        return
     options = ["--db", db.shown, *(["--key", key] if key is not None else []), "--embedder", embedder.spec]
     advice = f"vectormem reindex {' '.join(map(quote, options))}"
     if isinstance(db, FilePlace):
@@ -54,6 +64,18 @@ def doctor(
         _print(checkup)
     if not checkup.is_sound:
         raise typer.Exit(1)
+
+
+def _report_slots(folder: Path, *, as_json: bool) -> None:
+    from vectormem.cli.checkup_slots import examine_slots
+
+    slots, findings = examine_slots(folder)
+    if as_json:
+        names = [slot.name for slot in slots]
+        print_json({"path": str(folder), "slots": names, "findings": [finding._asdict() for finding in findings]})
+        return
+    print_line(f"{shown(str(folder))}: {counted(len(slots), 'slot')}")
+    _print_findings(findings)
 
 
 def _document(checkup: Checkup) -> dict[str, Any]:
@@ -82,11 +104,15 @@ def _print(checkup: Checkup) -> None:
     )
     for (name, dimensions), count in _by_embedder(checkup).items():
         print_line(f"{counted(count, 'vector')} by {shown(name)} ({dimensions} d)")
-    for finding in checkup.findings:
-        label = typer.style(finding.level, fg=_COLORS[finding.level], bold=True)
-        typer.echo(f"{label}: {shown(finding.message)}\n  to do: {shown(finding.advice)}")
+    _print_findings(checkup.findings)
     if checkup.is_sound:
         typer.echo(typer.style("no problem found", fg="green", bold=True))
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        label = typer.style(finding.level, fg=_COLORS[finding.level], bold=True)
+        typer.echo(f"{label}: {shown(finding.message)}\n  to do: {shown(finding.advice)}")
 
 
 def _by_embedder(checkup: Checkup) -> dict[tuple[str, int], int]:

@@ -57,7 +57,13 @@ class KVMemory(BuiltinProvider):
     def __init__(
         self, kv: Binding, *, max_items: int | None = 1000, timeout: float | None = 10, **origin: Unpack[Origin]
     ) -> None:
-        super().__init__(KVStore(kv, timeout=timeout), max_items=max_items, **origin)
+        self._kv = KVStore(kv, timeout=timeout)
+        super().__init__(self._kv, max_items=max_items, **origin)
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether the store can compare and set, so that changes of several processes are all kept."""
+        return self._kv.can_compare
 
 
 class SqliteMemory(BuiltinProvider):

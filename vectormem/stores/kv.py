@@ -98,6 +98,11 @@ class KVStore(ForkAware, ItemStore):
             keys = sorted(name.removeprefix(_PREFIX) for name in await _names(lister))
         return [key for key in keys if await self.read(key, lambda rows: rows.count())]
 
+    @property
+    def can_compare(self) -> bool:
+        """Whether the store can compare and set, so that changes of several processes are all kept."""
+        return isinstance(self._resolve(), ComparingKeyValue)
+
     async def aclose(self) -> None:
         pass
 
