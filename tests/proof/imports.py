@@ -12,6 +12,7 @@ from embedders import HashEmbedder
 from tests.proof.checks import check_files
 from vectormem.cli.importer import import_file
 from vectormem.cli.opening import opened_store, vector_memory
+from vectormem.cli.place import FilePlace
 
 KEY = "notes#global"
 CHUNK = 1000
@@ -53,7 +54,7 @@ def _kill_after(seconds, home, source):
 
 
 def _import(home, source):
-    with opened_store(home / "memory.db", create=True) as store:
+    with opened_store(FilePlace(home / "memory.db"), create=True) as store:
         memory = vector_memory(store, HashEmbedder(32))
         return import_file(memory, None, str(source), None, None, lambda done: None).imported
 
@@ -61,7 +62,7 @@ def _import(home, source):
 def _check(home):
     """Return how many items are stored: the first ones of the file, in their order."""
     check_files("vectors", home)
-    with opened_store(home / "memory.db", create=True) as store:
+    with opened_store(FilePlace(home / "memory.db"), create=True) as store:
         ids = [item.id for item in vector_memory(store, HashEmbedder(32)).list(KEY)][::-1]
     assert ids == [f"i{number}" for number in range(len(ids))]
     assert len(ids) % CHUNK == 0 or len(ids) == LINES
