@@ -122,9 +122,12 @@ async def _soak(folder, seconds, every, rounds):
 
 
 def run(folder, *, minutes, every=None, rounds=math.inf):
-    """Work for so many minutes or rounds; return the samples, and by how much each grew after the first tenth."""
+    """Work for so many minutes or rounds; return the samples, and by how much each grew in the second half.
+
+    The first half fills what is kept of words and vectors up to its bound: each round brings words nobody said before.
+    """
     every = max(1.0, minutes * 60 / 60) if every is None else every
     soak, samples = asyncio.run(_soak(Path(folder), minutes * 60, every, rounds))
-    warm = samples[max(1, len(samples) // 10)]
+    warm = samples[len(samples) // 2]
     grown = {name: round(samples[-1][name] - warm[name], 1) for name in samples[0] if name not in ("second", "rounds")}
     return {"rounds": soak.rounds, "operations": soak.operations, "errors": 0, "grown": grown, "samples": samples}
