@@ -16,6 +16,8 @@ TARGET_NAMES = (
     "chat_exports",
     "documents",
     "tool_arguments",
+    "mcp_arguments",
+    "mcp_addresses",
     "block",
     "terminal",
     "chat_passages",
@@ -34,6 +36,7 @@ SEEDS = {
     ],
     "keyword_words": ["İnci STRASSE straße glass buses 我买了咖啡豆 it's", "❤️ résumé क्षि"],
     "chat_exports": ['0{"conversation_id": "c", "role": "user", "content": "tea", "id": "m"}\n'],
+    "mcp_addresses": ["1memory://mine?query=tea", "1memory://talk?session_id=s&query=tea"],
     "file_names": ["notes#user:Alice", "CON", "a. ", "k" * 300],
     "chat_passages": ["One sentence. Another one! " * 40, "茶" * 900, "word " * 300],
 }

@@ -1,5 +1,6 @@
 """What is fuzzed: each target takes any bytes, and may raise nothing but the errors that it documents."""
 
+import asyncio
 import io
 import json
 import re
@@ -8,6 +9,9 @@ from datetime import UTC, datetime
 import atheris
 
 with atheris.instrument_imports(include=["vectormem", "embedders"]):
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import CallToolRequestParams, GetPromptRequestParams, ReadResourceRequestParams
+
     from embedders.words import words
     from vectormem import InMemoryMemory, MemoryContext, MemoryItem, MemoryRun, define_memory
     from vectormem.canonical import canonical_json
@@ -20,6 +24,11 @@ with atheris.instrument_imports(include=["vectormem", "embedders"]):
     from vectormem.cli.paragraphs import read_markdown, read_text
     from vectormem.cli.sources import Source
     from vectormem.errors import MemoryInvalidError, StorageFailedError, VectorMemError
+    from vectormem.mcp_server.caller import Caller
+    from vectormem.mcp_server.memories import Memories
+    from vectormem.mcp_server.prompts import get_prompt
+    from vectormem.mcp_server.resources import read_resource
+    from vectormem.mcp_server.tools import call_tool
     from vectormem.ranking.words import item_words, query_words
     from vectormem.slots.block import render_block, without_blocks
     from vectormem.stores.document import read_document, write_document
@@ -99,14 +108,42 @@ def tool_arguments(data):
     provider = atheris.FuzzedDataProvider(data)
     tool = _TOOLS[provider.ConsumeIntInRange(0, len(_TOOLS) - 1)]
     arguments = _json(provider, 4) if provider.ConsumeBool() else _text(data[2:])
-    if provider.ConsumeBool() and isinstance(arguments, dict):
-        names = list(tool.input_schema["properties"])
-        arguments = {names[position % len(names)]: value for position, value in enumerate(arguments.values())}
+    if isinstance(arguments, dict):
+        arguments = _fitting(provider, arguments, tool.input_schema)
     try:
         result = _driven(tool.call(arguments))
     except VectorMemError:
         return
     json.dumps(result, allow_nan=False)
+
+
+def mcp_arguments(data):
+    """A client's calls of tools, whatever it sends: an answer, or an error of the protocol or of ours.
+
+    What another principal holds stays as it is.
+    """
+    provider = atheris.FuzzedDataProvider(data)
+    offered = _OFFERED[provider.ConsumeIntInRange(0, len(_OFFERED) - 1)]
+    arguments = _fitting(provider, _mapping(provider, 3), offered.input_schema)
+    name = _word(provider) if provider.ConsumeIntInRange(0, 9) == 0 else offered.tool.name
+    answer = _answered(call_tool, CallToolRequestParams.model_construct(name=name, arguments=arguments))
+    if answer is not None:
+        (content,) = answer.content
+        assert answer.is_error or json.loads(content.text) is not None
+    assert _of_the_other() == ["theirs"]
+
+
+def mcp_addresses(data):
+    """Addresses of resources and arguments of prompts: a text in which no block is forged, or an error."""
+    provider = atheris.FuzzedDataProvider(data)
+    query = provider.ConsumeUnicode(40)
+    uri = f"memory://{provider.PickValueInList(_SLOTS)}?query={query}" if provider.ConsumeBool() else _text(data[1:])
+    if (read := _answered(read_resource, ReadResourceRequestParams.model_construct(uri=uri))) is not None:
+        assert len(_TAG.findall(read.contents[0].text)) in (0, 2)
+    given = {_word(provider): provider.ConsumeUnicode(20) for _ in range(provider.ConsumeIntInRange(0, 2))}
+    prompt = GetPromptRequestParams.model_construct(name="memory", arguments={"query": query, **given})
+    if (got := _answered(get_prompt, prompt)) is not None:
+        assert all(len(_TAG.findall(message.content.text)) in (0, 2) for message in got.messages)
 
 
 def block(data):
@@ -163,6 +200,8 @@ TARGETS = {
         chat_exports,
         documents,
         tool_arguments,
+        mcp_arguments,
+        mcp_addresses,
         block,
         terminal,
         chat_passages,
@@ -185,10 +224,22 @@ def _read(reader, data):
             raise AssertionError(error) from error
 
 
+def _fitting(provider, arguments, schema):
+    """Return the arguments, now and then under the names that the schema has."""
+    names = list(schema["properties"])
+    if provider.ConsumeBool():
+        return {names[position % len(names)]: value for position, value in enumerate(arguments.values())}
+    return arguments
+
+
+def _mapping(provider, depth):
+    return {_word(provider): _json(provider, depth) for _ in range(provider.ConsumeIntInRange(0, 4))}
+
+
 def _json(provider, depth):
     kind = provider.ConsumeIntInRange(0, 8 if depth else 5)
     if kind > 6:
-        return {_word(provider): _json(provider, depth - 1) for _ in range(provider.ConsumeIntInRange(0, 4))}
+        return _mapping(provider, depth - 1)
     if kind == 6:
         return [_json(provider, depth - 1) for _ in range(provider.ConsumeIntInRange(0, 4))]
     makers = (
@@ -205,7 +256,7 @@ def _json(provider, depth):
 _NAMES = """
 id text key items version created_at metadata copied query limit topic value mapping chat_messages uuid sender
 human user assistant author role message content content_type parts current_node parent children create_time
-conversation_id title name type 2026-01-01T00:00:00Z 0001-01-01T00:00:00+01:00 k
+conversation_id title name type session_id 2026-01-01T00:00:00Z 0001-01-01T00:00:00+01:00 k
 """.split()  # noqa: SIM905
 
 
@@ -251,6 +302,35 @@ def _tools():
 _TOOLS = _tools()
 
 
+_SLOTS = ("plain", "mine", "talk")
+_CLIENT = Caller("a client")
+_LOOP = asyncio.new_event_loop()
+
+
+def _served():
+    memory = InMemoryMemory(max_items=20)
+    scopes = zip(_SLOTS, ("global", lambda context: context.principal, "session"), strict=True)
+    slots = [
+        define_memory(name=name, scope=scope, provider=memory, expose={"forget": True}, recall={"query": "last-input"})
+        for name, scope in scopes
+    ]
+    memories = Memories(slots)
+    theirs = CallToolRequestParams(name="remember_mine", arguments={"text": "theirs"})
+    _driven(call_tool(memories, Caller("another client"), theirs))
+    return memory, memories
+
+
+def _answered(work, params):
+    try:
+        return _LOOP.run_until_complete(work(_MEMORIES, _CLIENT, params))
+    except (MCPError, VectorMemError):
+        return None
+
+
+def _of_the_other():
+    return [item.text for item in _driven(_HELD.list("mine#another client"))]
+
+
 def _driven(coroutine):
     """Drive a coroutine that never waits, which is quicker than an event loop."""
     try:
@@ -258,3 +338,7 @@ def _driven(coroutine):
     except StopIteration as done:
         return done.value
     raise AssertionError("a memory in this process made a tool wait")
+
+
+_HELD, _MEMORIES = _served()
+_OFFERED = _MEMORIES.tools(_CLIENT)
