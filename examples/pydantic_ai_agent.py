@@ -18,7 +18,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from embedders import HashEmbedder
 from vectormem import ChatStorage, SqliteStore, SqliteVectorMemory, define_memory
-from vectormem.adapters.pydantic_ai import AgentMemory, SqliteConversations
+from vectormem.adapters.pydantic_ai import AgentMemory
+from vectormem.adapters.pydantic_ai_conversations import SqliteConversations
 
 
 @dataclass

@@ -45,8 +45,24 @@ class PausesInProcess:
         self._snapshots.pop(run_id, None)
 
 
-async def tolerated(call: Awaitable[T]) -> T | None:
-    """Return what the call gives; None, with a warning, where it fails: a pause costs its memory, not its run."""
+class TolerantPauses:
+    """Pauses that another keeps, by default this process: where that fails, a pause costs its memory, not its run."""
+
+    def __init__(self, pauses: Pauses | None = None) -> None:
+        self._pauses = PausesInProcess() if pauses is None else pauses
+
+    async def keep_pause(self, conversation_id: str, run_id: str, snapshot: Snapshot) -> None:
+        await _tolerated(self._pauses.keep_pause(conversation_id, run_id, snapshot))
+
+    async def find_pause(self, run_id: str | None) -> Snapshot | None:
+        return None if run_id is None else await _tolerated(self._pauses.find_pause(run_id))
+
+    async def drop_pause(self, run_id: str | None) -> None:
+        if run_id is not None:
+            await _tolerated(self._pauses.drop_pause(run_id))
+
+
+async def _tolerated(call: Awaitable[T]) -> T | None:
     try:
         return await call
     except VectorMemError as error:

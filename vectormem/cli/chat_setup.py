@@ -7,7 +7,8 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.models import Model, infer_model
 
 from embedders import Embedder
-from vectormem.adapters.pydantic_ai import AgentMemory, SqliteConversations
+from vectormem.adapters.pydantic_ai import AgentMemory
+from vectormem.adapters.pydantic_ai_conversations import SqliteConversations
 from vectormem.chat.storage import ChatStorage
 from vectormem.cli.chat_model import offline_model
 from vectormem.cli.chat_talk import Talk

@@ -19,7 +19,8 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 
-from vectormem.adapters.pydantic_ai import AgentMemory, SqliteConversations
+from vectormem.adapters.pydantic_ai import AgentMemory
+from vectormem.adapters.pydantic_ai_conversations import SqliteConversations
 from vectormem.cli.output import note, shown
 from vectormem.errors import VectorMemError
 
@@ -83,7 +84,7 @@ class _Watched:
 
     async def follow(self, ctx: RunContext[str | None], events: AsyncIterable[AgentStreamEvent]) -> None:
         if not self._calls and not self._turn["recalled"]:
-            for text in _texts(AgentMemory.of(ctx).recalled):
+            for text in _texts(AgentMemory.of(ctx).run.recalled):
                 self._tell("recalled", text)
         async for event in events:
             match event:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from tests.cli.conftest import command
 from vectormem import ChatStorage, SqliteVectorMemory, blocking
-from vectormem.adapters.pydantic_ai import SqliteConversations
+from vectormem.adapters.pydantic_ai_conversations import SqliteConversations
 from vectormem.cli.app import app
 from vectormem.testing import HashEmbedder
 

@@ -15,7 +15,7 @@ from pydantic_ai.exceptions import UserError
 from tests.extras.pydantic_ai.script import Script
 from tests.extras.pydantic_ai.test_conversations import answered, asked, conversation, texts_of
 from vectormem import ChatStorage, MemoryInvalidError, SqliteMemory, SqliteStore, StorageFailedError
-from vectormem.adapters.pydantic_ai import SqliteConversations
+from vectormem.adapters.pydantic_ai_conversations import SqliteConversations
 from vectormem.testing import HashEmbedder
 
 
@@ -178,7 +178,7 @@ import asyncio, sys
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.conversation_store import ConversationConflict
 from pydantic_ai.messages import ModelRequest, UserPromptPart
-from vectormem.adapters.pydantic_ai import SqliteConversations
+from vectormem.adapters.pydantic_ai_conversations import SqliteConversations
 
 async def main():
     async with SqliteConversations(sys.argv[1]) as conversations:

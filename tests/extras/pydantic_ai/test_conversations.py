@@ -13,7 +13,7 @@ from pydantic_ai.conversation_store import (
 )
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 
-from vectormem.adapters.pydantic_ai import SqliteConversations
+from vectormem.adapters.pydantic_ai_conversations import SqliteConversations
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 

@@ -10,7 +10,8 @@ from pydantic_ai.toolsets import FunctionToolset
 from tests.extras.pydantic_ai.conftest import block, holding, slot_of, stored
 from tests.extras.pydantic_ai.script import Script, call
 from vectormem import MemoryInvalidError, StorageFailedError, blocking
-from vectormem.adapters.pydantic_ai import AgentMemory, SqliteConversations
+from vectormem.adapters.pydantic_ai import AgentMemory
+from vectormem.adapters.pydantic_ai_conversations import SqliteConversations
 
 TEA = "The user likes tea."
 

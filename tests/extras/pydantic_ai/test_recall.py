@@ -284,7 +284,7 @@ def test_what_a_run_has_recalled_can_be_read_in_its_tools(provider):
 
     @agent.tool
     def look(ctx):
-        seen.append((dict(AgentMemory.of(ctx).recalled), AgentMemory.of(ctx).context.session_id))
+        seen.append((dict(AgentMemory.of(ctx).run.recalled), AgentMemory.of(ctx).run.context.session_id))
         return "looked"
 
     asyncio.run(agent.run("hi", conversation_id="s1"))
@@ -294,4 +294,4 @@ def test_what_a_run_has_recalled_can_be_read_in_its_tools(provider):
 def test_the_memory_of_a_run_can_be_read_in_runs_only(provider):
     memory = AgentMemory([slot_of(provider)])
     with pytest.raises(MemoryInvalidError, match="not that of a run"):
-        _ = memory.recalled
+        _ = memory.run

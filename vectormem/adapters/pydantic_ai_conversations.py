@@ -5,16 +5,10 @@ import os
 from collections.abc import Sequence
 
 from pydantic import TypeAdapter
-from pydantic_ai.conversation_store import (
-    ConversationConflict,
-    ConversationEntry,
-    ConversationRecord,
-    ConversationStore,
-)
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from vectormem.adapters.kept import KeptInSqlite
+from vectormem.adapters.missing import missing_extra
 from vectormem.adapters.pauses import Snapshot
 from vectormem.canonical import check_storable
 from vectormem.checks import check_name, check_scope_key
@@ -23,6 +17,17 @@ from vectormem.errors import MemoryInvalidError
 from vectormem.stores.rows import to_microseconds
 from vectormem.stores.sqlite.conversations import ConversationRow, EntryRow, SqliteConversationRows
 from vectormem.stores.sqlite.store import SqliteStore
+
+try:
+    from pydantic_ai.conversation_store import (
+        ConversationConflict,
+        ConversationEntry,
+        ConversationRecord,
+        ConversationStore,
+    )
+    from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
+except ImportError as error:
+    raise missing_extra("pydantic-ai", error) from error
 
 _RECORDS = TypeAdapter(ConversationRecord)
 _ID = "a conversation id"
