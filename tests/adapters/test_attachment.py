@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +17,7 @@ from vectormem import (
     blocking,
     define_memory,
 )
-from vectormem.adapters.attachment import Answer, Attachment, answer
+from vectormem.adapters.attachment import Answer, Attachment, answer, text_of
 from vectormem.adapters.missing import missing_extra
 
 BLOCK = '<memory name="facts">\n- Likes tea.\n</memory>'
@@ -89,6 +90,58 @@ def test_a_resumed_run_has_the_same_block_and_only_the_further_tools():
     resumed = attachment.resume(MONDAY, json.loads(json.dumps(first.run.snapshot())))
     assert asyncio.run(resumed.system_part()) == BLOCK
     assert [one.name for one in resumed.tools] == ["look_up"]
+
+
+def test_without_a_snapshot_a_resumed_run_recalls_anew():
+    resumed = Attachment([facts("Likes tea.")]).resume(MONDAY, None)
+    assert asyncio.run(resumed.system_part()) == BLOCK
+    assert resumed.tools == []
+
+
+def test_an_approved_tool_may_be_called_by_a_resumed_run_and_is_not_offered():
+    attachment = Attachment([facts()], tools=[tool("look_up")])
+    resumed = attachment.resume(MONDAY, None, approved=["recall_facts", "look_up", "unknown"])
+    assert [one.name for one in resumed.tools] == ["look_up"]
+    assert list(resumed.approved) == ["recall_facts"]
+    assert [one.name for one in resumed.callable] == ["recall_facts", "look_up"]
+
+
+def test_a_tool_of_the_agent_that_has_the_name_of_a_tool_of_the_run_is_refused():
+    run = Attachment([facts()]).start(MONDAY)
+    assert run.callable_beside(["weather", None]) == run.tools
+    with pytest.raises(MemoryInvalidError, match="the agent has a tool 'recall_facts' of its own; rename it"):
+        run.callable_beside(["weather", "recall_facts"])
+
+
+def test_a_run_shows_what_it_recalled():
+    run = Attachment([facts("Likes tea.")]).start(MONDAY)
+    assert run.recalled == {}
+    asyncio.run(run.system_part())
+    assert run.recalled == {"facts": BLOCK}
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("tea", "tea"),
+        (["tea", "milk"], "tea\nmilk"),
+        ([{"type": "input_text", "text": "tea"}, {"type": "input_image", "image_url": "x"}], "tea"),
+        ([SimpleNamespace(content="tea"), SimpleNamespace(data=b"x"), SimpleNamespace(content=[1])], "tea"),
+        (None, ""),
+        ([], ""),
+    ],
+)
+def test_the_text_of_what_was_said_is_that_of_its_parts(content, text):
+    assert text_of(content) == text
+
+
+def test_what_is_no_text_is_recorded_as_json():
+    async def main():
+        async with ChatStorage(":memory:", embedder=HashEmbedder()) as chat:
+            await Attachment([], chat=chat).start(MONDAY).record([("assistant", {"tea": ["green"]})])
+            return [one.content for one in await chat.messages("monday")]
+
+    assert asyncio.run(main()) == ['{"tea":["green"]}']
 
 
 def test_turns_are_recorded_in_the_conversation_of_the_session_without_blank_ones():

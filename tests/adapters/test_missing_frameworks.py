@@ -15,7 +15,7 @@ ADAPTERS = {  # the extra, then the packages that are hidden
     "google_adk_service": ("google-adk", "google.adk"),
     "langchain": LANGCHAIN,
     "langchain_embedder": LANGCHAIN,
-    "langchain_parts": LANGCHAIN,
+    "langchain_tools": LANGCHAIN,
     "langchain_vectors": LANGCHAIN,
     "langgraph_saver": LANGCHAIN,
     "langgraph_store": LANGCHAIN,
@@ -23,6 +23,7 @@ ADAPTERS = {  # the extra, then the packages that are hidden
     "openai_agents": ("openai-agents", "agents"),
     "openai_session": ("openai-agents", "agents"),
     "pydantic_ai": ("pydantic-ai", "pydantic_ai"),
+    "pydantic_ai_conversations": ("pydantic-ai", "pydantic_ai"),
 }
 
 

@@ -19,6 +19,7 @@ from vectormem.slots.tools import MemoryTool
 logger = logging.getLogger("vectormem")
 
 Placement: TypeAlias = Literal["system", "user"]
+ContextOf: TypeAlias = Callable[[Any], MemoryContext]
 Tools: TypeAlias = Sequence[MemoryTool] | Callable[[MemoryContext], Sequence[MemoryTool]]
 Chat: TypeAlias = ChatStorage | Callable[[MemoryContext], ChatStorage | None] | None
 
@@ -84,7 +85,14 @@ class AttachedRun:
     @property
     def callable(self) -> list[MemoryTool]:
         """The tools that may be called: those that are offered, and those whose calls were waiting."""
-        return [*self.tools, *self.approved.values()]
+        return [*self.approved.values(), *self.tools]
+
+    def callable_beside(self, names: Iterable[str | None]) -> "list[MemoryTool]":
+        """Return these tools for an agent that has tools of such names. Raises MemoryInvalidError for one of both."""
+        tools, taken = self.callable, set(names)
+        if clash := next((tool.name for tool in tools if tool.name in taken), None):
+            raise MemoryInvalidError(f"the agent has a tool {clash!r} of its own; rename it, or the memory slot")
+        return tools
 
     @property
     def recalled(self) -> Mapping[str, str]:

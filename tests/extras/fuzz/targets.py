@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 import atheris
 
+from tests.extras.fuzz.inputs import export, fitting, json_value, mapping, text_of, word
+
 with atheris.instrument_imports(include=["vectormem", "embedders"]):
     from mcp.shared.exceptions import MCPError
     from mcp_types import CallToolRequestParams, GetPromptRequestParams, ReadResourceRequestParams
@@ -41,7 +43,7 @@ _TAG = re.compile(r"<[\s/]*memory", re.IGNORECASE)
 
 def keyword_words(data):
     """Words: never a blank one; an item is found by each of its own words; folding twice changes nothing."""
-    text = _text(data)
+    text = text_of(data)
     found = words(text)
     assert all(word and not word.isspace() for word in found)
     assert words(" ".join(found)) == found
@@ -51,7 +53,7 @@ def keyword_words(data):
 
 def file_names(data):
     """Names: one file a key, inside the folder, safe on file systems that ignore case, and read back."""
-    key = _text(data)
+    key = text_of(data)
     if not key or "\0" in key:
         return
     name = file_name(key)
@@ -83,7 +85,7 @@ def markdown(data):
 def chat_exports(data):
     """Exports of ChatGPT and Claude, and chats as JSON lines: messages, or MemoryInvalidError."""
     provider = atheris.FuzzedDataProvider(data)
-    text = json.dumps(_export(provider)) if provider.ConsumeBool() else _text(data[1:])
+    text = json.dumps(export(provider)) if provider.ConsumeBool() else text_of(data[1:])
     try:
         for message in read_chats(text):
             assert message.created_at.tzinfo is not None
@@ -94,7 +96,7 @@ def chat_exports(data):
 def documents(data):
     """Files of a memory: rows that are written as they were read, or StorageFailedError."""
     provider = atheris.FuzzedDataProvider(data)
-    content = json.dumps(_json(provider, 4)).encode() if provider.ConsumeBool() else data[1:]
+    content = json.dumps(json_value(provider, 4)).encode() if provider.ConsumeBool() else data[1:]
     try:
         table = read_document(content, "k", "a file")
     except StorageFailedError:
@@ -107,9 +109,9 @@ def tool_arguments(data):
     """Arguments of tools: a result that is JSON, or a VectorMemError."""
     provider = atheris.FuzzedDataProvider(data)
     tool = _TOOLS[provider.ConsumeIntInRange(0, len(_TOOLS) - 1)]
-    arguments = _json(provider, 4) if provider.ConsumeBool() else _text(data[2:])
+    arguments = json_value(provider, 4) if provider.ConsumeBool() else text_of(data[2:])
     if isinstance(arguments, dict):
-        arguments = _fitting(provider, arguments, tool.input_schema)
+        arguments = fitting(provider, arguments, tool.input_schema)
     try:
         result = _driven(tool.call(arguments))
     except VectorMemError:
@@ -124,8 +126,8 @@ def mcp_arguments(data):
     """
     provider = atheris.FuzzedDataProvider(data)
     offered = _OFFERED[provider.ConsumeIntInRange(0, len(_OFFERED) - 1)]
-    arguments = _fitting(provider, _mapping(provider, 3), offered.input_schema)
-    name = _word(provider) if provider.ConsumeIntInRange(0, 9) == 0 else offered.tool.name
+    arguments = fitting(provider, mapping(provider, 3), offered.input_schema)
+    name = word(provider) if provider.ConsumeIntInRange(0, 9) == 0 else offered.tool.name
     answer = _answered(call_tool, CallToolRequestParams.model_construct(name=name, arguments=arguments))
     if answer is not None:
         (content,) = answer.content
@@ -137,10 +139,10 @@ def mcp_addresses(data):
     """Addresses of resources and arguments of prompts: a text in which no block is forged, or an error."""
     provider = atheris.FuzzedDataProvider(data)
     query = provider.ConsumeUnicode(40)
-    uri = f"memory://{provider.PickValueInList(_SLOTS)}?query={query}" if provider.ConsumeBool() else _text(data[1:])
+    uri = f"memory://{provider.PickValueInList(_SLOTS)}?query={query}" if provider.ConsumeBool() else text_of(data[1:])
     if (read := _answered(read_resource, ReadResourceRequestParams.model_construct(uri=uri))) is not None:
         assert len(_TAG.findall(read.contents[0].text)) in (0, 2)
-    given = {_word(provider): provider.ConsumeUnicode(20) for _ in range(provider.ConsumeIntInRange(0, 2))}
+    given = {word(provider): provider.ConsumeUnicode(20) for _ in range(provider.ConsumeIntInRange(0, 2))}
     prompt = GetPromptRequestParams.model_construct(name="memory", arguments={"query": query, **given})
     if (got := _answered(get_prompt, prompt)) is not None:
         assert all(len(_TAG.findall(message.content.text)) in (0, 2) for message in got.messages)
@@ -179,7 +181,7 @@ def terminal(data):
 
 def chat_passages(data):
     """Passages: parts of the message, in order, that leave nothing out but white space."""
-    text = _text(data)
+    text = text_of(data)
     end = 0
     for passage in passages(text):
         assert 0 <= passage.start <= passage.end <= len(text)
@@ -209,10 +211,6 @@ TARGETS = {
 }
 
 
-def _text(data):
-    return data.decode("utf-8", "ignore")
-
-
 def _read(reader, data):
     source = Source("a file", io.BytesIO(data))
     try:
@@ -222,66 +220,6 @@ def _read(reader, data):
     except MemoryInvalidError as error:
         if not str(error).startswith("a file, line "):
             raise AssertionError(error) from error
-
-
-def _fitting(provider, arguments, schema):
-    """Return the arguments, now and then under the names that the schema has."""
-    names = list(schema["properties"])
-    if provider.ConsumeBool():
-        return {names[position % len(names)]: value for position, value in enumerate(arguments.values())}
-    return arguments
-
-
-def _mapping(provider, depth):
-    return {_word(provider): _json(provider, depth) for _ in range(provider.ConsumeIntInRange(0, 4))}
-
-
-def _json(provider, depth):
-    kind = provider.ConsumeIntInRange(0, 8 if depth else 5)
-    if kind > 6:
-        return _mapping(provider, depth - 1)
-    if kind == 6:
-        return [_json(provider, depth - 1) for _ in range(provider.ConsumeIntInRange(0, 4))]
-    makers = (
-        lambda: None,
-        provider.ConsumeBool,
-        lambda: provider.ConsumeInt(10),
-        provider.ConsumeFloat,
-        lambda: provider.ConsumeUnicode(20),
-        lambda: _word(provider),
-    )
-    return makers[kind]()
-
-
-_NAMES = """
-id text key items version created_at metadata copied query limit topic value mapping chat_messages uuid sender
-human user assistant author role message content content_type parts current_node parent children create_time
-conversation_id title name type session_id 2026-01-01T00:00:00Z 0001-01-01T00:00:00+01:00 k
-""".split()  # noqa: SIM905
-
-
-def _word(provider):
-    return provider.PickValueInList(_NAMES) if provider.ConsumeBool() else provider.ConsumeUnicode(8)
-
-
-def _export(provider):
-    """Return something like an export, in which any value may be any other."""
-
-    def some(usual):
-        return _json(provider, 2) if provider.ConsumeIntInRange(0, 9) == 0 else usual
-
-    content = {"content_type": some("text"), "parts": some(["a tea", some("b")])}
-    node = {
-        "message": some({"author": some({"role": some("user")}), "content": some(content), "create_time": some(1.5)})
-    }
-    chatgpt = {
-        "id": some("c"),
-        "current_node": some("n"),
-        "mapping": some({"n": some({**node, "parent": some("r")}), "r": some({})}),
-    }
-    said = {"uuid": some("m"), "sender": some("human"), "text": some("tea"), "created_at": some("2026-01-01T00:00:00Z")}
-    claude = {"uuid": some("c"), "chat_messages": some([some({**said, "content": some([some({"type": "text"})])})])}
-    return [some(chatgpt), some(claude)]
 
 
 def _tools():

@@ -3,13 +3,24 @@
 import json
 
 import pytest
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
+from langgraph.graph import MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 
 from embedders import HashEmbedder
 from tests.extras.langgraph.models import RUNS, agent, model, say, slot, texts_of
 from tests.providers.stand_ins import MinimalProvider
-from vectormem import ChatStorage, Expose, InMemoryMemory, InMemoryVectorMemory, MemoryInvalidError, blocking
+from vectormem import (
+    ChatStorage,
+    Expose,
+    InMemoryMemory,
+    InMemoryVectorMemory,
+    MemoryInvalidError,
+    MemoryRun,
+    blocking,
+)
+from vectormem.adapters.langchain_tools import langchain_tool
 
 
 @pytest.fixture(params=RUNS)
@@ -129,3 +140,16 @@ def test_further_tools_may_depend_on_the_run(run):
     run(one, say(), context={"user_id": "ada"})
     run(one, say(), context={"user_id": "bo"})
     assert ["search_memory" in names for names in asked.offered] == [True, False]
+
+
+def test_a_graph_built_by_hand_calls_memory_tools_in_a_tool_node():
+    notes = slot()
+    node = ToolNode([langchain_tool(one) for one in MemoryRun([notes]).tools])
+    graph = StateGraph(MessagesState).add_node("tools", node).set_entry_point("tools").compile()
+    calls = [
+        {"name": "remember_notes", "args": {"text": "Tea."}, "id": "1"},
+        {"name": "remember_notes", "args": {"note": "Tea."}, "id": "2"},
+    ]
+    given = graph.invoke({"messages": [AIMessage("", tool_calls=calls)]})
+    assert [answer.status for answer in answers(given)] == ["success", "error"]
+    assert texts_of(notes) == ["Tea."]
