@@ -14,7 +14,7 @@ from vectormem.origin import new_uuid
 from vectormem.slots.define import MemorySlot
 from vectormem.slots.run import MemoryRun
 from vectormem.slots.scope import MemoryContext
-from vectormem.slots.tools import MemoryTool
+from vectormem.slots.tools import MemoryTool, slot_tools
 
 logger = logging.getLogger("vectormem")
 
@@ -51,6 +51,12 @@ class Attachment:
         self.chat = chat
         self.tools = tools
 
+    def check_beside(self, names: Iterable[str]) -> None:
+        """Raise MemoryInvalidError where tools of the slots have one name, or one that the agent has for another."""
+        tools = [tool for slot in self.slots for tool in slot_tools(slot, slot.name)]
+        _check_names(tools)
+        _check_beside(tools, names)
+
     def start(self, context: MemoryContext) -> "AttachedRun":
         """Begin a run. Raises MemoryInvalidError for a scope that fails and for two slots or tools of one name."""
         return AttachedRun(self, MemoryRun(self.slots, context), context)
@@ -67,6 +73,14 @@ class Attachment:
         run = AttachedRun(self, MemoryRun.restore(self.slots, context, snapshot or fresh.snapshot()), context)
         run.approved = {tool.name: tool for tool in fresh.tools if tool.name in approved}
         return run
+
+
+@dataclass(frozen=True)
+class AttachedMemory:
+    """The memory of an agent, and the function that finds the context of a run in what is shown of the run."""
+
+    attachment: Attachment
+    context_of: ContextOf
 
 
 class AttachedRun:
@@ -89,10 +103,8 @@ class AttachedRun:
 
     def callable_beside(self, names: Iterable[str | None]) -> "list[MemoryTool]":
         """Return these tools for an agent that has tools of such names. Raises MemoryInvalidError for one of both."""
-        tools, taken = self.callable, set(names)
-        if clash := next((tool.name for tool in tools if tool.name in taken), None):
-            raise MemoryInvalidError(f"the agent has a tool {clash!r} of its own; rename it, or the memory slot")
-        return tools
+        _check_beside(self.callable, names)
+        return self.callable
 
     @property
     def recalled(self) -> Mapping[str, str]:
@@ -113,6 +125,14 @@ class AttachedRun:
         """Return the block, marked as stored data, where its place is the user's role; "" else, or without items."""
         block = await self.run.block(last_input) if self.placement == "user" else ""
         return _FRAME + block if block else ""
+
+    async def with_user_part(self, messages: Sequence[Any], last_input: str | None = None) -> list[Any]:
+        """Return the messages, mappings of `role` and `content`, with that block before the user's last one."""
+        block, placed = await self.user_part(last_input), list(messages)
+        if block:
+            at = max((place for place, one in enumerate(placed) if one.get("role") == "user"), default=0)
+            placed.insert(at, {"role": "user", "content": block})
+        return placed
 
     async def record(self, turns: Iterable[tuple[str, object]]) -> None:
         """Store the (role, what was said) turns in the chat storage, if there is one, what is no text as JSON.
@@ -154,6 +174,33 @@ def text_of(content: object) -> str:
     return "\n".join(text for part in parts if isinstance(text := _part_text(part), str))
 
 
+def said_by_user(messages: Sequence[object]) -> list[str]:
+    """Return the texts of the user's latest messages, mappings of `role` and `content`: what nobody answered yet."""
+    said: list[str] = []
+    for message in reversed(messages):
+        if isinstance(message, Mapping) and message.get("role") == "user":
+            said.insert(0, text_of(message.get("content")))
+        elif said:
+            break
+    return said
+
+
+def context_in(given: object, session_id: str | None = None) -> MemoryContext:
+    """Return what an object of the program tells of a run; a MemoryContext is taken as it is.
+
+    Of any other object the attributes, or of a mapping the members, `session_id`, `metadata` and `principal` are
+    taken; a mapping without `metadata` is itself the metadata. `session_id` counts where the object has none.
+    """
+    own, metadata, principal = (_read(given, name) for name in ("session_id", "metadata", "principal"))
+    if not isinstance(metadata, Mapping):
+        metadata = given if isinstance(given, Mapping) else {}
+    return MemoryContext(session_id=session_id if own is None else own, metadata=metadata, principal=principal)
+
+
+def _read(given: object, name: str) -> Any:
+    return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+
+
 def _part_text(part: object) -> object:
     if isinstance(part, Mapping):
         return part.get("text")
@@ -168,6 +215,12 @@ def _checked_slots(slots: object) -> tuple[MemorySlot, ...]:
     if not isinstance(slots, Sequence) or not all(isinstance(slot, MemorySlot) for slot in slots):
         raise MemoryInvalidError(f"slots must be a sequence of slots made by define_memory, not {slots!r}")
     return tuple(slots)
+
+
+def _check_beside(tools: Iterable[MemoryTool], names: Iterable[str | None]) -> None:
+    taken = set(names)
+    if clash := next((tool.name for tool in tools if tool.name in taken), None):
+        raise MemoryInvalidError(f"the agent has a tool {clash!r} of its own; rename it, or the memory slot")
 
 
 def _check_names(tools: Sequence[MemoryTool]) -> None:

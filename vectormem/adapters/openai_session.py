@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from vectormem.adapters.kept import KeptInSqlite
 from vectormem.adapters.missing import missing_extra
-from vectormem.adapters.openai_context import note_session
+from vectormem.adapters.run_sessions import note_session
 from vectormem.checks import check_name, check_scope_key
 from vectormem.errors import MemoryInvalidError
 from vectormem.stores.sqlite.sessions import SessionRows, SqliteSession

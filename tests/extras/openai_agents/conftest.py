@@ -1,7 +1,7 @@
 import agents
 import pytest
 
-from vectormem.adapters import openai_runs
+from vectormem.adapters.openai_agents import _runs
 
 
 @pytest.fixture(autouse=True)
@@ -13,4 +13,4 @@ def no_tracing(monkeypatch):
 @pytest.fixture(autouse=True)
 def no_paused_runs():
     """Scripts name their calls alike, which models do not: no test finds the paused runs of another."""
-    openai_runs._paused.clear()
+    _runs._paused.clear()

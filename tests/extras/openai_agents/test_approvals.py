@@ -21,7 +21,7 @@ from tests.extras.openai_agents.play import (
     texts_in,
 )
 from vectormem import MemoryContext, MemoryTool
-from vectormem.adapters import openai_runs
+from vectormem.adapters.openai_agents import _runs
 
 EVERY_FORM = pytest.mark.parametrize("form", [as_text, in_memory])
 EITHER_WAY = pytest.mark.parametrize("approve", [True, False], ids=["approved", "rejected"])
@@ -126,10 +126,10 @@ def test_a_state_that_is_resumed_as_another_user_recalls_that_users_memory():
 def test_what_was_kept_is_erased_when_the_run_has_ended():
     agent = pausing([holding()], DELETE, "Done.", call("recall_notes"), "ok")
     paused = run(agent)
-    assert len(openai_runs._paused) == 1
+    assert len(_runs._paused) == 1
     resume(as_text(paused, agent), agent)
     run(agent)
-    assert list(openai_runs._paused) == []
+    assert list(_runs._paused) == []
 
 
 def test_a_resumed_run_that_fails_is_resumed_once_more_with_the_same_block():
@@ -143,11 +143,11 @@ def test_a_resumed_run_that_fails_is_resumed_once_more_with_the_same_block():
     assert resume(asyncio.run(RunState.from_string(agent, text)), agent).final_output == "Done."
     assert prompts(agent) == [BLOCK] * 3
     assert slot.provider.lists == []
-    assert list(openai_runs._paused) == []
+    assert list(_runs._paused) == []
 
 
 def test_what_is_kept_of_paused_runs_is_bounded(monkeypatch):
-    monkeypatch.setattr(openai_runs, "_paused", deque(maxlen=2))
+    monkeypatch.setattr(_runs, "_paused", deque(maxlen=2))
     slot = holding()
     agents = [pausing([slot], call("delete", path="/a", _id=f"d{n}"), "Done.") for n in range(3)]
     paused = [run(agent) for agent in agents]
@@ -161,7 +161,7 @@ def test_where_nothing_is_kept_as_in_another_process_a_resumed_run_recalls_once_
     slot = holding(recall={"query": "last-input"})
     agent = pausing([slot], DELETE, call("delete", path="/b", _id="d2"), "Done.")
     paused = run(agent, "tea?")
-    openai_runs._paused.clear()
+    _runs._paused.clear()
     add(slot, "Tea at noon.")
     slot.provider.lists.clear()
     state = as_text(paused, agent)
@@ -198,4 +198,4 @@ def test_a_run_that_fails_in_a_model_call_leaves_nothing_behind():
     agent = pausing([holding()], call("recall_notes"), ConnectionError("the model is gone"))
     with pytest.raises(ConnectionError):
         run(agent)
-    assert list(openai_runs._paused) == []
+    assert list(_runs._paused) == []

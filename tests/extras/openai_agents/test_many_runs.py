@@ -26,8 +26,7 @@ from tests.extras.openai_agents.play import (
     texts_in,
 )
 from vectormem import MemoryContext, MemoryInvalidError, blocking, memory_key
-from vectormem.adapters import openai_runs
-from vectormem.adapters.openai_agents import with_memory
+from vectormem.adapters.openai_agents import _runs, with_memory
 
 
 @function_tool
@@ -193,7 +192,7 @@ def test_nothing_of_a_run_stays_in_memory():
     agent = remembering([slot], call("recall_notes"), "ok")
     run(agent)
     gc.collect()
-    assert (len(openai_runs._live), len(openai_runs._paused)) == (0, 0)
+    assert (len(_runs._live), len(_runs._paused)) == (0, 0)
 
 
 def test_a_run_that_stops_at_a_memory_tool_gives_its_answer():
