@@ -32,12 +32,12 @@ _current: ContextVar[Callable[[], LiveRun | None]] = ContextVar("vectormem_run",
 
 
 def memory_context(run: RunContextWrapper[Any]) -> MemoryContext:
-    """Return what the context of a run tells, read by `context_in`; a `VectormemSession` is the session it is in."""
+    """Read a run's context as `context_in` does; where it has no session id, its `VectormemSession`'s counts."""
     return context_in(run.context, session_of(run))
 
 
 class _Hooks(AgentHooks[Any]):
-    """What a run of an agent with memory is told of."""
+    """What memory is told of a run."""
 
     async def on_start(self, context: Any, agent: Any) -> None:
         _runs.note_start(context.usage)
@@ -52,6 +52,7 @@ class _Hooks(AgentHooks[Any]):
             _runs.keep(context)
 
     async def on_end(self, context: Any, agent: Any, output: Any) -> None:
+        # The hook is shown a context of its own, in which this very list tells the run.
         if run := _runs.end(lambda shown: shown.turn_input is context.turn_input):
             await run.record(output)
 
@@ -89,10 +90,10 @@ def with_memory(
 ) -> Agent[Any]:
     """Return a clone of the agent that has memory, and so have clones of all agents that it hands off to.
 
-    These share the run's memory: its blocks and tools under the same scope keys; memory of their own is not
-    used. `context` finds the `MemoryContext` of a run. `placement="user"` puts the block into the input,
-    before the user's message, and needs `RunConfig(call_model_input_filter=insert_memory)`. Raises
-    MemoryInvalidError for two tools of one name, and for an agent that has memory already.
+    These share the run's memory: its blocks and tools under the same scope keys; memory of their own is not used.
+    `context` finds the `MemoryContext` of a run. `placement="user"` puts the block into the input, before the user's
+    message, and needs `RunConfig(call_model_input_filter=insert_memory)`; the other options are as in `Options`.
+    Raises MemoryInvalidError for two tools of one name, and for an agent that has memory already.
     """
     if not isinstance(agent, Agent) or isinstance(agent, MemoryAgent):
         raise MemoryInvalidError(f"with_memory takes an Agent without memory, and all its slots at once; not {agent!r}")
@@ -104,16 +105,14 @@ def with_memory(
 async def insert_memory(data: CallModelData[Any]) -> ModelInputData:
     """Put the block of `placement="user"` before the user's message; a `call_model_input_filter`."""
     run = _current.get()() if isinstance(data.agent, MemoryAgent) else None
-    if run is None:
-        return data.model_data
-    return replace(data.model_data, input=await run.messages(data.model_data.input))
+    return replace(data.model_data, input=await run.messages(data.model_data.input)) if run else data.model_data
 
 
 def _attached(agent: Any, memory: AttachedMemory, done: dict[int, tuple[Any, MemoryAgent]]) -> MemoryAgent:
     """Give one memory to an agent and to all that it hands off to, each once, also in a circle."""
     if id(agent) not in done:
         given = {one.name: getattr(agent, one.name) for one in fields(agent) if one.init}
-        attached = _class_with_memory(type(agent))(**{**given, "attached": memory, "handoffs": []})
+        attached = _class_with_memory(agent.__class__)(**{**given, "attached": memory, "handoffs": []})
         done[id(agent)] = agent, attached  # the agent too, so that its id stays its own
         attached.handoffs = [_target(one, memory, done) for one in agent.handoffs]
     return done[id(agent)][1]
