@@ -90,7 +90,7 @@ async def _do(files: MemoryFiles, command: BetaMemoryTool20250818Command) -> str
             return await files.insert(command.path, command.insert_line, command.insert_text)
         case "delete":
             return await files.delete(command.path)
-        case "rename":
+        case _:
             return await files.rename(command.old_path, command.new_path)
 
 
