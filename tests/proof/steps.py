@@ -4,6 +4,7 @@ import asyncio
 import math
 import random
 import re
+import shutil
 import time
 from collections import Counter
 from functools import lru_cache
@@ -118,7 +119,7 @@ class Walk:
                 return open_memory(kind, self.folder, new_id=self.ids, max_items=max_items, dimensions=DIMENSIONS)
 
     def _server(self):
-        store = PostgresStore(self.dsn, schema=self.kind.replace("-", "_"), pool_size=2)
+        store = PostgresStore(self.dsn, schema=re.sub(r"\W", "_", self.folder.name), pool_size=2)
         self.stores.append(store)
         return store
 
@@ -164,35 +165,39 @@ def _held(items):
 
 
 def run(folder, *, steps, kinds=KINDS, seed=0, dsn=None, on_figures=lambda figures: None):
-    """Take `steps` over each kind, a chunk in turn; where two objects can share a place, two do.
+    """Take `steps` over each kind, a chunk in turn, each in a new place; where two objects can share one, two do.
 
     `dsn` is that of an empty Postgres database, for the kinds `postgres` and `postgres-vectors`.
     """
-    walks, seconds = {}, Counter()
-    for kind in kinds:
-        home = Path(folder) / kind
-        home.mkdir()
-        walks[kind] = Walk(kind, home, seed, objects=1 if kind.startswith("memory") else 2, dsn=dsn)
-    for done in range(0, steps, _CHUNK):
-        for kind, walk in walks.items():
+    done, seconds = {kind: Counter() for kind in kinds}, Counter()
+    for number, taken in enumerate(range(0, steps, _CHUNK)):
+        for kind in kinds:
             started = time.monotonic()
+            home = Path(folder) / f"{kind} {number}"
+            home.mkdir()
+            walk = Walk(kind, home, seed + number, objects=_objects(kind), dsn=dsn)
             with without_threads():
-                asyncio.run(walk.take(min(_CHUNK, steps - done)))
+                asyncio.run(walk.take(min(_CHUNK, steps - taken)))
+                asyncio.run(walk.close())
+            shutil.rmtree(home)
+            done[kind] += walk.done
             seconds[kind] += time.monotonic() - started
-        on_figures(_figures(walks, seconds))
-    for walk in walks.values():
-        asyncio.run(walk.close())
-    return _figures(walks, seconds)
+        on_figures(_figures(done, seconds))
+    return _figures(done, seconds)
 
 
-def _figures(walks, seconds):
+def _objects(kind):
+    return 1 if kind.startswith("memory") else 2
+
+
+def _figures(done, seconds):
     return {
         kind: {
-            "objects": len(walk.memories),
-            "steps": sum(walk.done.values()),
+            "objects": _objects(kind),
+            "steps": counts.total(),
             "differences": 0,
-            "by_kind_of_step": dict(sorted(walk.done.items())),
+            "by_kind_of_step": dict(sorted(counts.items())),
             "seconds": round(seconds[kind], 1),
         }
-        for kind, walk in walks.items()
+        for kind, counts in done.items()
     }
