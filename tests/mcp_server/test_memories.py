@@ -98,6 +98,14 @@ def test_a_session_id_that_is_none_is_an_error_of_the_tool(session_id):
     assert answer.text.startswith("session_id: ")
 
 
+@pytest.mark.parametrize("caller", [ANYONE, ADA])
+@pytest.mark.parametrize(("session_id", "reason"), [("a\0b", "a NUL character"), ("a\ude69", "the lone surrogate")])
+def test_a_session_id_that_no_store_can_hold_is_an_error_of_the_tool(caller, session_id, reason):
+    answer = call(Memories([slot(scope="session")]), caller, "remember_notes", text="tea", session_id=session_id)
+    assert answer.is_error
+    assert answer.text.startswith(f"session_id contains {reason}")
+
+
 def test_a_session_is_not_asked_for_where_it_does_not_count():
     memories = Memories([slot(scope=by_either)])
     assert call(memories, ANYONE, "remember_notes", text="tea", session_id="monday").is_error

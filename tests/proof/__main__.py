@@ -49,6 +49,7 @@ def _steps(options, folder):
         steps=options.steps,
         kinds=options.kinds or steps.KINDS,
         seed=options.seed,
+        dsn=options.dsn,
         on_figures=lambda figures: _write(options, figures),
     )
 
@@ -91,7 +92,7 @@ RUNS = {
 
 
 def _write(options, figures):
-    settings = {name: value for name, value in vars(options).items() if name not in ("work", "out", "run")}
+    settings = {name: value for name, value in vars(options).items() if name not in ("work", "out", "run", "dsn")}
     return record.write(options.run, settings, figures, folder=options.out, work=options.work)
 
 
@@ -107,6 +108,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=60, help="length of the soak")
     parser.add_argument("--step", type=int, default=16, help="bytes between two sizes of a full disk")
     parser.add_argument("--acts", type=int, default=24, help="changes of which every call to the disk fails in turn")
+    parser.add_argument("--dsn", help="an empty Postgres database, for the steps of postgres and postgres-vectors")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, help="folder for the files, on the disk to prove")
     parser.add_argument("--out", type=Path, default=record.RESULTS)

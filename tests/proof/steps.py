@@ -4,6 +4,7 @@ import asyncio
 import math
 import random
 import re
+import shutil
 import time
 from collections import Counter
 from functools import lru_cache
@@ -16,7 +17,14 @@ from tests.proof.checks import check_files, state_of, vectors_of
 from tests.proof.hops import without_threads
 from tests.proof.kinds import open_memory
 from tests.proof.model import KEYS, MOMENT, Ids, Model, held_of, perform, some_act, some_text
-from vectormem import InMemoryMemory, InMemoryVectorMemory, KVMemory
+from vectormem import (
+    InMemoryMemory,
+    InMemoryVectorMemory,
+    KVMemory,
+    PostgresMemory,
+    PostgresStore,
+    PostgresVectorMemory,
+)
 
 KINDS = ("memory", "memory-vectors", "kv", "file", "sqlite", "vectors")
 WEIGHTS = {"add": 26, "add_many": 8, "upsert": 18, "remove": 14, "clear": 1, "restore": 3, "migrate": 2}
@@ -29,13 +37,15 @@ _CHUNK = 20_000
 class Walk:
     """Random steps over one place, through one or two memory objects that share it."""
 
-    def __init__(self, kind, folder, seed, *, objects=1, max_items=12):
+    def __init__(self, kind, folder, seed, *, objects=1, max_items=12, dsn=None):
         self.kind = kind
         self.folder = folder
+        self.dsn = dsn
         self.chance = random.Random(seed)
         self.ids = Ids("i")
         self.model = Model(Ids("i"), max_items)
         self.kv = DictKV()
+        self.stores = []
         self.memories = [self._open(max_items) for _ in range(objects)]
         self.done = Counter()
 
@@ -52,6 +62,8 @@ class Walk:
     async def close(self):
         for memory in self.memories:
             await memory.aclose()
+        for store in self.stores:
+            store.close()
         check_files(self.kind, self.folder)
 
     async def _change(self, memory):
@@ -99,8 +111,17 @@ class Walk:
                 return InMemoryVectorMemory(embedder=HashEmbedder(DIMENSIONS), **options)
             case "kv":
                 return KVMemory(self.kv, **options)
+            case "postgres":
+                return PostgresMemory(self._server(), **options)
+            case "postgres-vectors":
+                return PostgresVectorMemory(self._server(), embedder=HashEmbedder(DIMENSIONS), **options)
             case kind:
                 return open_memory(kind, self.folder, new_id=self.ids, max_items=max_items, dimensions=DIMENSIONS)
+
+    def _server(self):
+        store = PostgresStore(self.dsn, schema=re.sub(r"\W", "_", self.folder.name), pool_size=2)
+        self.stores.append(store)
+        return store
 
 
 def by_words(held, query):
@@ -143,33 +164,40 @@ def _held(items):
     return list(map(held_of, items))
 
 
-def run(folder, *, steps, kinds=KINDS, seed=0, on_figures=lambda figures: None):
-    """Take `steps` over each kind, a chunk in turn; where two objects can share a place, two do."""
-    walks, seconds = {}, Counter()
-    for kind in kinds:
-        home = Path(folder) / kind
-        home.mkdir()
-        walks[kind] = Walk(kind, home, seed, objects=1 if kind.startswith("memory") else 2)
-    for done in range(0, steps, _CHUNK):
-        for kind, walk in walks.items():
+def run(folder, *, steps, kinds=KINDS, seed=0, dsn=None, on_figures=lambda figures: None):
+    """Take `steps` over each kind, a chunk in turn, each in a new place; where two objects can share one, two do.
+
+    `dsn` is that of an empty Postgres database, for the kinds `postgres` and `postgres-vectors`.
+    """
+    done, seconds = {kind: Counter() for kind in kinds}, Counter()
+    for number, taken in enumerate(range(0, steps, _CHUNK)):
+        for kind in kinds:
             started = time.monotonic()
+            home = Path(folder) / f"{kind} {number}"
+            home.mkdir()
+            walk = Walk(kind, home, seed + number, objects=_objects(kind), dsn=dsn)
             with without_threads():
-                asyncio.run(walk.take(min(_CHUNK, steps - done)))
+                asyncio.run(walk.take(min(_CHUNK, steps - taken)))
+                asyncio.run(walk.close())
+            shutil.rmtree(home)
+            done[kind] += walk.done
             seconds[kind] += time.monotonic() - started
-        on_figures(_figures(walks, seconds))
-    for walk in walks.values():
-        asyncio.run(walk.close())
-    return _figures(walks, seconds)
+        on_figures(_figures(done, seconds))
+    return _figures(done, seconds)
 
 
-def _figures(walks, seconds):
+def _objects(kind):
+    return 1 if kind.startswith("memory") else 2
+
+
+def _figures(done, seconds):
     return {
         kind: {
-            "objects": len(walk.memories),
-            "steps": sum(walk.done.values()),
+            "objects": _objects(kind),
+            "steps": counts.total(),
             "differences": 0,
-            "by_kind_of_step": dict(sorted(walk.done.items())),
+            "by_kind_of_step": dict(sorted(counts.items())),
             "seconds": round(seconds[kind], 1),
         }
-        for kind, walk in walks.items()
+        for kind, counts in done.items()
     }

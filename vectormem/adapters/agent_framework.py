@@ -1,10 +1,10 @@
 """Memory for agents of the Microsoft Agent Framework, as a context provider."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, Unpack
 
 from vectormem.adapters.arguments import arguments_model
-from vectormem.adapters.attachment import AttachedRun, Attachment, Chat, Placement, Tools, answer
+from vectormem.adapters.attachment import AttachedRun, Attachment, Options, answer
 from vectormem.adapters.missing import missing_extra
 from vectormem.slots.define import MemorySlot
 from vectormem.slots.scope import MemoryContext
@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     raise missing_extra("agent-framework", error) from error
 
-ContextOf = Callable[[AgentSession, SessionContext], MemoryContext]
+ContextOf: TypeAlias = Callable[[AgentSession, SessionContext], MemoryContext]
 
 
 def session_context(session: AgentSession, context: SessionContext) -> MemoryContext:
@@ -35,14 +35,11 @@ class SlotContextProvider(ContextProvider):
         slots: Sequence[MemorySlot],
         *,
         context: ContextOf = session_context,
-        placement: Placement = "system",
-        chat: Chat = None,
-        tools: Tools = (),
         source_id: str = "vectormem",
+        **options: Unpack[Options],
     ) -> None:
         super().__init__(source_id)
-        self._attachment = Attachment(slots, placement=placement, chat=chat, tools=tools)
-        self._context = context
+        self._attachment, self._context = Attachment(slots, **options), context
 
     async def before_run(
         self, *, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
@@ -62,9 +59,10 @@ class SlotContextProvider(ContextProvider):
         self, *, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
         """Record the turns of a run."""
-        run = context.metadata.pop(self.source_id, None)
-        if isinstance(run, AttachedRun):
-            await run.record(_turns(context))
+        run: AttachedRun | None = context.metadata.pop(self.source_id, None)
+        messages = [*context.input_messages, *(context.response.messages if context.response else ())]
+        if run is not None:
+            await run.record((one.role, one.text) for one in messages if one.role in ("user", "assistant"))
 
 
 def _function_tool(tool: MemoryTool) -> FunctionTool:
@@ -72,10 +70,3 @@ def _function_tool(tool: MemoryTool) -> FunctionTool:
         return (await answer(tool, arguments)).text
 
     return FunctionTool(name=tool.name, description=tool.description, func=call, input_model=arguments_model(tool))
-
-
-def _turns(context: SessionContext) -> Iterator[tuple[str, str]]:
-    answered = context.response.messages if context.response else []
-    for message in [*context.input_messages, *answered]:
-        if message.role in ("user", "assistant"):
-            yield message.role, message.text

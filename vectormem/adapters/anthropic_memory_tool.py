@@ -1,6 +1,6 @@
 """Anthropic's memory tool over memory slots: each item is a file, /memories/<slot>/<id>.md."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -19,16 +19,7 @@ try:
         BetaFunctionToolResultType,
         ToolError,
     )
-    from anthropic.types.beta import (
-        BetaCacheControlEphemeralParam,
-        BetaMemoryTool20250818Command,
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818DeleteCommand,
-        BetaMemoryTool20250818InsertCommand,
-        BetaMemoryTool20250818RenameCommand,
-        BetaMemoryTool20250818StrReplaceCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
+    from anthropic.types.beta import BetaCacheControlEphemeralParam, BetaMemoryTool20250818Command
 except ImportError as error:
     raise missing_extra("anthropic", error) from error
 
@@ -56,23 +47,13 @@ class AsyncSlotMemoryTool(BetaAsyncAbstractMemoryTool):
     async def call(self, input: object) -> BetaFunctionToolResultType:
         return await self.execute(_command(input))
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return await _told(self._files.view(command.path, command.view_range))
+    async def _done(self, command: Any) -> str:
+        try:
+            return await _do(self._files, command)
+        except VectorMemError as error:
+            raise ToolError(str(error)) from error
 
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return await _told(self._files.create(command.path, command.file_text))
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return await _told(self._files.replace(command.path, command.old_str, command.new_str or ""))
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return await _told(self._files.insert(command.path, command.insert_line, command.insert_text))
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return await _told(self._files.delete(command.path))
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return await _told(self._files.rename(command.old_path, command.new_path))
+    view = create = str_replace = insert = delete = rename = _done
 
 
 class SlotMemoryTool(BetaAbstractMemoryTool):
@@ -91,30 +72,26 @@ class SlotMemoryTool(BetaAbstractMemoryTool):
     def call(self, input: object) -> BetaFunctionToolResultType:
         return wait_for(self._tool.call(input))
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return wait_for(self._tool.view(command))
+    def _done(self, command: Any) -> BetaFunctionToolResultType:
+        return wait_for(self._tool.execute(command))
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return wait_for(self._tool.create(command))
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return wait_for(self._tool.str_replace(command))
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return wait_for(self._tool.insert(command))
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return wait_for(self._tool.delete(command))
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return wait_for(self._tool.rename(command))
+    view = create = str_replace = insert = delete = rename = _done
 
 
-async def _told(work: Coroutine[Any, Any, str]) -> str:
-    try:
-        return await work
-    except VectorMemError as error:
-        raise ToolError(str(error)) from error
+async def _do(files: MemoryFiles, command: BetaMemoryTool20250818Command) -> str:
+    match command.command:
+        case "view":
+            return await files.view(command.path, command.view_range)
+        case "create":
+            return await files.create(command.path, command.file_text)
+        case "str_replace":
+            return await files.replace(command.path, command.old_str, command.new_str or "")
+        case "insert":
+            return await files.insert(command.path, command.insert_line, command.insert_text)
+        case "delete":
+            return await files.delete(command.path)
+        case _:
+            return await files.rename(command.old_path, command.new_path)
 
 
 def _command(input: object) -> BetaMemoryTool20250818Command:

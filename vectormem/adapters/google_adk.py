@@ -2,9 +2,9 @@
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from vectormem.adapters.attachment import AttachedRun, Attachment, Chat, Placement, Tools
+from vectormem.adapters.attachment import AttachedRun, Attachment, Options
 from vectormem.adapters.google_adk_service import text_of
 from vectormem.adapters.missing import missing_extra
 from vectormem.errors import VectorMemError
@@ -41,14 +41,11 @@ class SlotPlugin(BasePlugin):
         slots: Sequence[MemorySlot],
         *,
         context: Callable[[Session], MemoryContext] = user_context,
-        placement: Placement = "system",
-        chat: Chat = None,
-        tools: Tools = (),
         name: str = "vectormem",
+        **options: Unpack[Options],
     ) -> None:
         super().__init__(name)
-        self._attachment = Attachment(slots, placement=placement, chat=chat, tools=tools)
-        self._context = context
+        self._attachment, self._context = Attachment(slots, **options), context
         self._runs: weakref.WeakValueDictionary[str, AttachedRun] = weakref.WeakValueDictionary()
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from vectormem.canonical import check_storable
 from vectormem.errors import ToolInputError
 from vectormem.slots.scope import MemoryContext
 
@@ -20,7 +21,7 @@ class Caller:
         """Return what scopes see of a call. Nothing that the client said of itself is in it but the session.
 
         A session belongs to its principal: no id that a client can send leads to the session of another.
-        Raises ToolInputError for an id that is none.
+        Raises ToolInputError for an id that is none, and MemoryInvalidError for one that no store can hold.
         """
         if session_id is None:
             return MemoryContext(principal=self.principal)
@@ -35,4 +36,4 @@ class Caller:
 def _checked(session_id: object) -> str:
     if not isinstance(session_id, str) or not session_id.strip() or len(session_id) > LONGEST_SESSION_ID:
         raise ToolInputError(f"{SESSION_ARGUMENT}: must be a text of 1 to {LONGEST_SESSION_ID} characters")
-    return session_id
+    return check_storable(session_id, SESSION_ARGUMENT)

@@ -138,8 +138,9 @@ def mcp_arguments(data):
 def mcp_addresses(data):
     """Addresses of resources and arguments of prompts: a text in which no block is forged, or an error."""
     provider = atheris.FuzzedDataProvider(data)
+    slot, is_address = provider.PickValueInList(_SLOTS), provider.ConsumeBool()
     query = provider.ConsumeUnicode(40)
-    uri = f"memory://{provider.PickValueInList(_SLOTS)}?query={query}" if provider.ConsumeBool() else text_of(data[1:])
+    uri = f"memory://{slot}?query={query}" if is_address else text_of(data[1:])
     if (read := _answered(read_resource, ReadResourceRequestParams.model_construct(uri=uri))) is not None:
         assert len(_TAG.findall(read.contents[0].text)) in (0, 2)
     given = {word(provider): provider.ConsumeUnicode(20) for _ in range(provider.ConsumeIntInRange(0, 2))}
@@ -240,7 +241,7 @@ def _tools():
 _TOOLS = _tools()
 
 
-_SLOTS = ("plain", "mine", "talk")
+_SLOTS = ["plain", "mine", "talk"]
 _CLIENT = Caller("a client")
 _LOOP = asyncio.new_event_loop()
 
