@@ -17,7 +17,7 @@ from vectormem import (
     blocking,
     define_memory,
 )
-from vectormem.adapters.attachment import Answer, Attachment, answer, text_of
+from vectormem.adapters.attachment import Answer, Attachment, answer, context_in, said_by_user, text_of
 from vectormem.adapters.missing import missing_extra
 
 BLOCK = '<memory name="facts">\n- Likes tea.\n</memory>'
@@ -111,6 +111,72 @@ def test_a_tool_of_the_agent_that_has_the_name_of_a_tool_of_the_run_is_refused()
     assert run.callable_beside(["weather", None]) == run.tools
     with pytest.raises(MemoryInvalidError, match="the agent has a tool 'recall_facts' of its own; rename it"):
         run.callable_beside(["weather", "recall_facts"])
+
+
+@pytest.mark.parametrize(("slots", "names"), [(2, []), (1, ["weather", "recall_facts"])])
+def test_two_tools_of_one_name_in_slots_and_agent_are_refused_before_any_run(slots, names):
+    attachment = Attachment([facts()] * slots)
+    with pytest.raises(MemoryInvalidError, match=r"two tools of this run are called|the agent has a tool"):
+        attachment.check_beside(names)
+
+
+def test_slots_beside_tools_of_other_names_are_fine():
+    Attachment([facts()]).check_beside(["weather"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "placement", "roles"),
+    [
+        (["Likes tea."], "user", ["user", "assistant", "block", "user", "tool"]),
+        (["Likes tea."], "system", ["user", "assistant", "user", "tool"]),
+        ([], "user", ["user", "assistant", "user", "tool"]),
+    ],
+)
+def test_in_messages_the_block_stands_before_the_users_last_one(texts, placement, roles):
+    messages = [{"role": role, "content": "hi"} for role in ("user", "assistant", "user", "tool")]
+    run = Attachment([facts(*texts)], placement=placement).start(MONDAY)
+    placed = asyncio.run(run.with_user_part(messages))
+    assert ["block" if BLOCK in one["content"] else one["role"] for one in placed] == roles
+    assert len(messages) == 4
+
+
+def test_in_messages_without_any_of_the_user_the_block_comes_first():
+    run = Attachment([facts("Likes tea.")], placement="user").start(MONDAY)
+    placed = asyncio.run(run.with_user_part([{"type": "reasoning"}]))
+    assert [one.get("role") for one in placed] == ["user", None]
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        ([], []),
+        ([("user", "old"), ("assistant", "ok"), ("user", "one"), ("user", "two")], ["one", "two"]),
+        ([("user", "one"), ("assistant", "ok")], ["one"]),
+        ([("user", [{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"}])], ["a\nb"]),
+        ([("assistant", "ok")], []),
+    ],
+)
+def test_what_the_user_said_is_their_latest_messages(messages, said):
+    assert said_by_user([{"role": role, "content": content} for role, content in messages]) == said
+
+
+def test_what_is_no_message_is_not_said_by_the_user():
+    assert said_by_user([{"role": "user", "content": "old"}, "text", {"role": "user", "content": "new"}]) == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("given", "session_id", "metadata", "principal"),
+    [
+        (MONDAY, "monday", {}, None),
+        (SimpleNamespace(metadata={"a": 1}, principal="ada"), "tuesday", {"a": 1}, "ada"),
+        ({"session_id": "s", "metadata": {"a": 1}}, "s", {"a": 1}, None),
+        ({"user": "ada"}, "tuesday", {"user": "ada"}, None),
+        (None, "tuesday", {}, None),
+    ],
+)
+def test_the_context_of_a_run_is_read_from_an_object_or_a_mapping(given, session_id, metadata, principal):
+    expected = MemoryContext(session_id=session_id, metadata=metadata, principal=principal)
+    assert context_in(given, "tuesday") == expected
 
 
 def test_a_run_shows_what_it_recalled():

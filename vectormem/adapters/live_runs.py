@@ -27,16 +27,14 @@ class PausedRun:
 
 @dataclass(eq=False)
 class LiveRun:
-    """The memory of one run, what the user said to it, and the ids of its tool calls, which grow with it."""
+    """The memory of one run, what the user said to it, and the ids of its calls: one collection that grows."""
 
     attached: AttachedRun
     said: Sequence[str]
     calls: Collection[str]
-    resumed: PausedRun | None
-    lacks_block: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.lacks_block = self.attached.placement == "user"
+    resumed_calls: Collection[str] | None
+    lacks_block: bool
+    """Whether the block belongs into messages and `messages` was not asked yet."""
 
     async def system_prompt(self, instructions: str | None) -> str:
         """Return the instructions, with the block at their end where that is its place."""
@@ -98,7 +96,7 @@ class LiveRuns:
         if run := self.get(shown):
             snapshot = run.attached.run.snapshot()
             with self._lock:
-                self._forget(run)
+                self._drop(run.calls, run.resumed_calls)
                 self._paused.append(PausedRun(_digest(run.said), run.calls, session_of(shown), snapshot))
 
     def drop(self, shown: object) -> None:
@@ -112,7 +110,7 @@ class LiveRuns:
         with self._lock:
             run = next((self._live.pop(shown) for shown in list(self._live) if is_shown(shown)), None)
             if run is not None:
-                self._forget(run)
+                self._drop(run.calls, run.resumed_calls)
         return run
 
     def _has_started(self, mark: object) -> bool:
@@ -128,7 +126,7 @@ class LiveRuns:
         paused = self._find_paused(shown, memory, _digest(said), set(calls)) if is_resumed else None
         context, snapshot = memory.context_of(shown), paused.snapshot if paused else None
         attached = memory.attachment.resume(context, snapshot) if is_resumed else memory.attachment.start(context)
-        return LiveRun(attached, said, calls, paused)
+        return LiveRun(attached, said, calls, paused and paused.calls, attached.placement == "user")
 
     def _find_paused(self, shown: object, memory: AttachedMemory, said: bytes, calls: set[str]) -> PausedRun | None:
         session_id = session_of(shown)
@@ -141,13 +139,8 @@ class LiveRuns:
         note_session(shown, session_id)
         return None
 
-    def _forget(self, run: LiveRun) -> None:
-        self._drop(run.calls)
-        if run.resumed is not None:
-            self._drop(run.resumed.calls)
-
-    def _drop(self, calls: Collection[str]) -> None:
-        for paused in [one for one in self._paused if one.calls is calls]:
+    def _drop(self, *calls: Collection[str] | None) -> None:
+        for paused in [one for one in self._paused if any(one.calls is made for made in calls)]:
             self._paused.remove(paused)
 
 

@@ -8,6 +8,7 @@ from agents import AgentHooks, RunConfig, Runner
 from agents.run import CallModelData, ModelInputData
 from pydantic import BaseModel
 
+from tests.extras.openai_agents.pauses import as_text, resume
 from tests.extras.openai_agents.play import (
     TEA,
     agent_of,
@@ -93,6 +94,19 @@ def test_a_chat_storage_that_fails_costs_a_warning(chat, caplog):
         assert run(agent, context=SESSION).final_output == "ok"
     assert len(caplog.records) == 1
     assert caplog.records[0].message.startswith("chat memory: a turn could not be recorded")
+
+
+def test_a_clone_with_hooks_of_its_own_is_recorded_too(chat):
+    agent = remembering([define()], "Hello.", memory={"chat": chat}).clone(hooks=AgentHooks())
+    run(agent, "hi", context=SESSION)
+    assert recorded(chat) == [("user", "hi"), ("assistant", "Hello.")]
+
+
+def test_a_resumed_run_that_ends_in_a_tool_is_recorded(chat):
+    stop = {"tool_use_behavior": "stop_on_first_tool"}
+    agent = remembering([define()], call("delete", path="/a"), tools=[delete], memory={"chat": chat}, **stop)
+    resume(as_text(run(agent, "do it", context=SESSION), agent), agent)
+    assert recorded(chat) == [("user", "do it"), ("assistant", "deleted /a")]
 
 
 def in_the_input(*steps, slots=None, **options):

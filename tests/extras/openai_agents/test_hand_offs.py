@@ -200,6 +200,19 @@ def test_an_agent_that_a_tool_runs_in_its_own_context_is_no_resumed_run():
     assert prompts(lead) == ['Be brief.\n\n<memory name="lead">\n- known to the lead\n</memory>'] * 2
 
 
+def test_agents_that_tools_run_in_one_context_at_the_same_time_are_no_resumed_runs():
+    expert = remembering([holding()], "yes", "yes", name="expert")
+
+    @function_tool
+    async def consult(context: RunContextWrapper, text: str) -> str:
+        """Ask the expert."""
+        return (await Runner.run(expert, text, context=context)).final_output
+
+    both = [call("consult", text=text, _id=text) for text in ("tea?", "Oslo?")]
+    run(remembering([define("lead")], both, "ok", tools=[consult]))
+    assert offered(expert) == [SLOT_TOOLS] * 2
+
+
 def test_hand_offs_that_make_a_new_agent_each_time_keep_none_of_them():
     made = []
 
