@@ -126,7 +126,8 @@ class LiveRuns:
         paused = self._find_paused(shown, memory, _digest(said), set(calls)) if is_resumed else None
         context, snapshot = memory.context_of(shown), paused.snapshot if paused else None
         attached = memory.attachment.resume(context, snapshot) if is_resumed else memory.attachment.start(context)
-        return LiveRun(attached, said, calls, paused and paused.calls, attached.placement == "user")
+        resumed_calls, lacks_block = paused.calls if paused else None, attached.placement == "user"
+        return LiveRun(attached, said, calls, resumed_calls, lacks_block)
 
     def _find_paused(self, shown: object, memory: AttachedMemory, said: bytes, calls: set[str]) -> PausedRun | None:
         session_id = session_of(shown)

@@ -66,7 +66,7 @@ class MemoryAgent(Agent[Any]):
     def __post_init__(self) -> None:
         super().__post_init__()  # type: ignore[no-untyped-call]
         if not isinstance(self.hooks, _Hooks):
-            self.hooks = told_before(_Hooks(), self.hooks or AgentHooks())
+            self.hooks: Any = told_before(_Hooks(), self.hooks or AgentHooks())
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         """Return the agent's tools and those of its memory in this run."""
