@@ -39,7 +39,7 @@ class Options(TypedDict, total=False):
 
 
 class Attachment:
-    """The memory of an agent, whatever runs it. Raises MemoryInvalidError for another placement, and for no slots."""
+    """The memory of an agent, whatever runs it. Raises MemoryInvalidError for a placement or slots that are none."""
 
     def __init__(
         self, slots: Sequence[MemorySlot], *, placement: Placement = "system", chat: Chat = None, tools: Tools = ()
