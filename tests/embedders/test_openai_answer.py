@@ -20,7 +20,7 @@ def encoded(*values):
 
 
 def test_each_text_gets_the_vector_of_its_index():
-    # getzep/graphiti#1732
+    """getzep/graphiti#1732"""
     rows = rows_of(answer((2, [2.0, 0]), (0, [0.0, 1]), (1, [1.0, 1])), 3)
     np.testing.assert_array_equal(rows, [[0, 1], [1, 1], [2, 0]])
     assert rows.dtype == np.float32

@@ -40,7 +40,7 @@ PASSING = {
 
 @pytest.mark.parametrize("step", PASSING.values(), ids=PASSING.keys())
 def test_what_may_pass_is_tried_again(server, make, pauses, step):
-    # agentscope-ai/ReMe#523
+    """agentscope-ai/ReMe#523"""
     server.steps = [step, step]
     np.testing.assert_allclose(embed(make()), expected(), atol=1e-6)
     assert len(server.requests) == 3

@@ -45,7 +45,7 @@ def test_servers_that_know_no_base64_are_understood(server, make):
 
 
 def test_each_text_gets_its_own_vector_in_whatever_order_they_come(server, make):
-    # BaseIntelligence/bounty-challenge#16010
+    """BaseIntelligence/bounty-challenge#16010"""
     server.steps = [changed(lambda rows: [rows[2], rows[0], rows[1]])]
     np.testing.assert_allclose(embed(make()), expected(), atol=1e-6)
 
@@ -109,7 +109,7 @@ def test_openai_without_a_key_is_refused_when_it_is_made():
 
 
 def test_a_long_text_is_the_mean_of_its_chunks_and_told_about(server, make, caplog):
-    # mastra-ai/mastra#3053
+    """mastra-ai/mastra#3053"""
     with caplog.at_level(logging.WARNING, "embedders"):
         vectors = embed(make(max_tokens=5), ["one two three", "tea"])
     mean = expected(["one ", "two three"]).sum(axis=0)
@@ -119,7 +119,7 @@ def test_a_long_text_is_the_mean_of_its_chunks_and_told_about(server, make, capl
 
 
 def test_a_text_of_many_tokens_a_character_is_estimated_on_the_safe_side(server, make):
-    # agent0ai/agent-zero#1436
+    """agent0ai/agent-zero#1436"""
     embed(make(), ["東" * 8192])
     sent = [piece for request in server.requests for piece in request["input"]]
     assert "".join(sent) == "東" * 8192

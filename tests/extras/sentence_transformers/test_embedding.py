@@ -56,7 +56,7 @@ def test_a_name_of_a_folder_may_be_a_path_or_a_string_and_a_loaded_model_will_do
 
 
 def test_a_text_that_is_cut_is_told_with_the_count(folder, caplog):
-    # huggingface/sentence-transformers#4060
+    """huggingface/sentence-transformers#4060"""
     embedder = SentenceTransformerEmbedder(folder)
     (message,) = warnings_of(caplog, embedder, [LONG, "short", LONG[1:], "tea"])
     assert "2 of 4 texts are longer than the 256 tokens" in message
@@ -144,7 +144,7 @@ def test_a_model_of_half_precision_gives_float32(fresh):
 
 
 def test_tensors_of_any_kind_that_a_function_returns_are_taken():
-    # embeddings-benchmark/mteb#1297
+    """embeddings-benchmark/mteb#1297"""
     import torch
 
     def embed_as(dtype):
