@@ -36,8 +36,8 @@ def add(slot, *texts, key="notes#user:ada"):
 
 def begin(runs, shown, memory, *, is_started=False):
     if is_started:
-        runs.note_start(shown.user)
-    return runs.of(shown, memory, mark=shown.user, messages=shown.messages, calls=shown.calls)
+        runs.note_start(shown.calls)
+    return runs.of(shown, memory, messages=shown.messages, calls=shown.calls)
 
 
 def block_of(run):
@@ -142,17 +142,11 @@ def test_a_run_with_calls_whose_start_was_noted_is_no_paused_one(runs):
     assert begin(runs, Shown("c1"), tea).attached.tools == []
 
 
-def test_starts_by_one_mark_count_each(runs):
-    tea = memory()
-    for _ in range(2):
-        runs.note_start("ada")
-    began = [begin(runs, Shown("c1"), tea) for _ in range(3)]
-    assert [len(run.attached.tools) for run in began] == [2, 2, 0]
-
-
-def test_marks_are_told_apart_by_identity(runs):
-    runs.note_start([])
-    assert runs.of(Shown(), memory(), mark=[], messages=HI, calls={"c1"}).attached.tools == []
+def test_a_start_counts_for_its_own_run_though_another_has_equal_calls(runs):
+    started, resumed = Shown("c1"), Shown("c1")
+    runs.note_start(started.calls)
+    assert begin(runs, resumed, memory()).attached.tools == []
+    assert len(begin(runs, started, memory()).attached.tools) == 2
 
 
 def test_a_paused_run_without_messages_is_only_looked_at(runs):

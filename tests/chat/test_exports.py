@@ -139,6 +139,7 @@ def test_json_lines_are_messages() -> None:
         ('[{"mapping": {"a": {"message": {"author": {"role": "user"}}}}, "current_node": "a"}]', ""),
         ('[{"chat_messages": [{"sender": "human", "text": "x"}], "uuid": "c"}]', "conversation 1 is not as expected"),
         ('[{"chat_messages": 5, "uuid": "c"}]', "conversation 1 is not as expected"),
+        ('[{"mapping": [99999999999999999999]}]', "conversation 1 is not as expected"),
         ("hello", "line 1 is not valid JSON"),
         ('{"role": "user", "content": "x", "conversation_id": "c"}\n{"role": "user"}', "line 2: .*conversation_id"),
         ('{"role": "user", "content": 5, "conversation_id": "c"}', "line 1: content"),

@@ -70,7 +70,7 @@ class SlotMemoryTool(BetaAbstractMemoryTool):
         self._tool = AsyncSlotMemoryTool(slots, context)
 
     def call(self, input: object) -> BetaFunctionToolResultType:
-        return wait_for(self._tool.call(input))
+        return self.execute(_command(input))
 
     def _done(self, command: Any) -> BetaFunctionToolResultType:
         return wait_for(self._tool.execute(command))

@@ -117,6 +117,13 @@ class AttachedRun:
             return await self.run.system_prompt(instructions, last_input)
         return instructions or ""
 
+    async def system_content(self, content: Any, last_input: str | None = None) -> Any:
+        """Return instructions that are a text or a list of parts, with the block at the end; as one more text part."""
+        if isinstance(content, str):
+            return await self.system_prompt(content, last_input)
+        part = await self.system_part(last_input)
+        return [*content, {"type": "text", "text": part}] if part else content
+
     async def system_part(self, last_input: str | None = None) -> str:
         """Return the block for frameworks that join the instructions themselves; "" where its place is another."""
         return await self.run.block(last_input) if self.placement == "system" else ""

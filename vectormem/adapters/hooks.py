@@ -9,13 +9,14 @@ T = TypeVar("T")
 def told_before(hooks: T, others: T) -> T:
     """Return the hooks, each of whose async `on_...` methods tells the others too, once it has returned itself."""
     for event in [name for name in dir(hooks) if name.startswith("on_")]:
-        setattr(hooks, event, _in_turn(getattr(hooks, event), getattr(others, event)))
+        setattr(hooks, event, _InTurn(getattr(hooks, event), getattr(others, event)))
     return hooks
 
 
-def _in_turn(*events: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    async def tell(*given: Any, **named: Any) -> None:
-        for event in events:
-            await event(*given, **named)
+class _InTurn:
+    def __init__(self, *events: Callable[..., Awaitable[None]]) -> None:
+        self._events = events
 
-    return tell
+    async def __call__(self, *given: Any, **named: Any) -> None:
+        for event in self._events:
+            await event(*given, **named)

@@ -5,18 +5,19 @@ from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, NotRequired, Unpack
 
 from vectormem.adapters.attachment import AttachedRun, Attachment, ContextOf, Options
-from vectormem.adapters.langchain_tools import langchain_tool
+from vectormem.adapters.langchain_tools import langchain_tool, name_of
 from vectormem.adapters.missing import missing_extra
 from vectormem.slots.define import MemorySlot
 from vectormem.slots.scope import MemoryContext
 from vectormem.sync import wait_for
 
 try:
-    from langchain.agents.middleware.types import AgentMiddleware, AgentState, PrivateStateAttr
+    from langchain.agents.middleware.types import AgentMiddleware, AgentState, ExtendedModelResponse, PrivateStateAttr
     from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
     from langchain_core.tools import BaseTool
     from langgraph.channels.untracked_value import UntrackedValue
     from langgraph.config import get_config
+    from langgraph.types import Command
 except ImportError as error:
     raise missing_extra("langgraph", error) from error
 
@@ -26,7 +27,7 @@ class MemoryState(AgentState[Any]):
 
     recalled_memory: NotRequired[Annotated[dict[str, Any] | None, PrivateStateAttr]]  # type: ignore[valid-type]
     offers_memory: NotRequired[Annotated[bool, UntrackedValue, PrivateStateAttr]]  # type: ignore[valid-type]
-    """In no checkpoint: a run that goes on after a pause has lost it, and offers no memory tools."""
+    """In no checkpoint: None in a run that goes on after a pause, False once its model was asked again."""
 
 
 def default_context(runtime: Any) -> MemoryContext:
@@ -46,10 +47,9 @@ def default_context(runtime: Any) -> MemoryContext:
 class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     """Memory for an agent made by `create_agent`, in sync and async runs.
 
-    Each run recalls once, when it starts; the block is in every request to the model, and never in messages
-    or output. A paused run keeps what it recalled in its checkpoint until it has ended. `context` makes the
-    `MemoryContext` of a run from LangGraph's `Runtime`. A run raises MemoryInvalidError for a scope that fails
-    and for a tool whose name the agent has already.
+    Each run recalls once, when it starts; the block is in every request to the model, and never in messages or output.
+    A paused run keeps what it recalled in its checkpoint until it has ended. `context` reads LangGraph's `Runtime`. A
+    run raises MemoryInvalidError for a scope that fails and for a tool whose name the agent has already.
     """
 
     state_schema = MemoryState
@@ -68,10 +68,10 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         return await _recall(self._start(runtime), state)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        return handler(wait_for(_remembering(request, self._run(request))))
+        return _noted(request, handler(wait_for(_remembering(request, self._run(request)))))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        return await handler(await _remembering(request, self._run(request)))
+        return _noted(request, await handler(await _remembering(request, self._run(request))))
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         return tool.invoke(request.tool_call) if (tool := self._tool(request)) else handler(request)
@@ -93,54 +93,49 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         """Return the run with what it recalled; all of its tools may be called until it has paused."""
         fresh = self._start(request.runtime)
         approved = [tool.name for tool in fresh.run.tools] if request.state.get("offers_memory") else []
-        return self._attachment.resume(fresh.context, request.state.get("recalled_memory"), approved=approved)
+        snapshot = request.state.get("recalled_memory") or {"keys": {}, "blocks": {}}
+        return self._attachment.resume(fresh.context, snapshot, approved=approved)
 
     def _tool(self, request: Any) -> BaseTool | None:
-        """Return the memory tool that is called, also where the call was approved after a pause."""
-        tools = [] if request.tool else self._start(request.runtime).tools
+        """Return the memory tool that is called; in a run that has paused only where the call was waiting then."""
+        if request.tool is not None or request.state.get("offers_memory") is False:
+            return None
+        tools = self._start(request.runtime).tools
         return next((langchain_tool(tool) for tool in tools if tool.name == request.tool_call["name"]), None)
 
 
 async def _recall(run: AttachedRun, state: Any) -> dict[str, Any]:
-    turn = state["messages"][_last_human(state["messages"]) :]
-    await run.run.block(str(turn[0].text) if turn else None)
+    await run.run.block(next((str(message.text) for message in _last_turn(state["messages"])), None))
     return {"recalled_memory": run.run.snapshot(), "offers_memory": True}
 
 
 async def _record(run: AttachedRun, state: Any) -> dict[str, Any]:
-    turn = state["messages"][_last_human(state["messages"]) :]
-    answers = [("assistant", str(message.text)) for message in turn if isinstance(message, AIMessage)]
-    await run.record([*(("user", str(message.text)) for message in turn[:1]), *answers[-1:]])
+    user, *others = _last_turn(state["messages"]) or [HumanMessage("")]
+    said = [str(message.text) for message in others if isinstance(message, AIMessage)]
+    await run.record([("user", str(user.text)), ("assistant", state.get("structured_response") or (said or [""])[-1])])
     return {"recalled_memory": None}
 
 
 async def _remembering(request: Any, run: AttachedRun) -> Any:
-    tools = run.callable_beside(map(_name, request.tools))
-    place, part = _last_human(request.messages), await run.user_part()
+    tools, part = run.callable_beside(map(name_of, request.tools)), await run.user_part()
+    system = request.system_message or SystemMessage("")
+    content = await run.system_content(system.content)
+    place = len(request.messages) - len(_last_turn(request.messages) or request.messages)
     return request.override(
-        system_message=await _with_block(request.system_message, run),
+        system_message=system.model_copy(update={"content": content}) if content else request.system_message,
         messages=[*request.messages[:place], *([HumanMessage(part)] if part else ()), *request.messages[place:]],
         tools=[*request.tools, *map(langchain_tool, tools)],
     )
 
 
-async def _with_block(system: SystemMessage | None, run: AttachedRun) -> SystemMessage | None:
-    """Return the system message with the run's block at its end; where it has parts, as one more of them."""
-    content = system.content if system else ""
-    if isinstance(content, str):
-        content = await run.system_prompt(content)
-    elif part := await run.system_part():
-        content = [*content, {"type": "text", "text": part}]
-    return (system or SystemMessage("")).model_copy(update={"content": content}) if content or system else None
+def _noted(request: Any, response: Any) -> Any:
+    """Note that the model of a run that had paused was asked again, without memory tools."""
+    if request.state.get("offers_memory"):
+        return response
+    return ExtendedModelResponse(response, Command(update={"offers_memory": False}))
 
 
-def _name(tool: Any) -> str | None:
-    if isinstance(tool, dict):
-        return tool.get("name") or tool.get("function", {}).get("name")
-    return str(tool.name)
-
-
-def _last_human(messages: Sequence[AnyMessage]) -> int:
-    """Return the place of the user's last message; the end, where there is none."""
+def _last_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """Return the user's last message and all that followed; nothing, where there is none."""
     places = (place for place in reversed(range(len(messages))) if isinstance(messages[place], HumanMessage))
-    return next(places, len(messages))
+    return messages[next(places, len(messages)) :]

@@ -64,19 +64,19 @@ class LiveRuns:
         self._lock = threading.Lock()
         self._live: weakref.WeakKeyDictionary[Any, LiveRun] = weakref.WeakKeyDictionary()
         self._paused: deque[PausedRun] = deque(maxlen=_MOST_KEPT)
-        self._starting: deque[object] = deque(maxlen=_MOST_KEPT)
+        self._starting: deque[Collection[str]] = deque(maxlen=_MOST_KEPT)
 
-    def note_start(self, mark: object) -> None:
-        """Note by any object of it that a run starts, or an agent in it; not where it goes on after a pause."""
+    def note_start(self, calls: Collection[str]) -> None:
+        """Note by the calls of a run that it starts, or an agent in it; not where it goes on after a pause."""
         with self._lock:
-            self._starting.append(mark)
+            self._starting.append(calls)
 
     def get(self, shown: object) -> LiveRun | None:
         """Return a run that has begun."""
         return self._live.get(shown)
 
     def of(
-        self, shown: object, memory: AttachedMemory, *, mark: object, messages: Sequence[Any], calls: Collection[str]
+        self, shown: object, memory: AttachedMemory, *, messages: Sequence[Any], calls: Collection[str]
     ) -> LiveRun | None:
         """Return a run, begun where it is new; None for a paused one that is only looked at: it has no messages.
 
@@ -84,7 +84,7 @@ class LiveRuns:
         same calls and messages under the same scope keys; where there is none, it recalls anew. Raises
         MemoryInvalidError for a scope that fails and for two slots or tools of one name.
         """
-        run, is_resumed = self.get(shown), not self._has_started(mark) and bool(calls)
+        run, is_resumed = self.get(shown), not self._has_started(calls) and bool(calls)
         if run is None and (messages or not is_resumed):
             run = self._begin(shown, memory, said_by_user(messages), calls, is_resumed)
             with self._lock:
@@ -113,9 +113,9 @@ class LiveRuns:
                 self._drop(run.calls, run.resumed_calls)
         return run
 
-    def _has_started(self, mark: object) -> bool:
+    def _has_started(self, calls: Collection[str]) -> bool:
         with self._lock:
-            places = [place for place, noted in enumerate(self._starting) if noted is mark]
+            places = [place for place, noted in enumerate(self._starting) if noted is calls]
             if places:
                 del self._starting[places[0]]
         return bool(places)

@@ -1,22 +1,22 @@
 """Memory for agents of LlamaIndex, as a block of their `Memory`."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 from pydantic import PrivateAttr
 
 from vectormem.adapters.arguments import arguments_model
-from vectormem.adapters.attachment import AttachedRun, Attachment, Options
+from vectormem.adapters.attachment import AttachedRun, Attachment, Options, answer
 from vectormem.adapters.missing import missing_extra
 from vectormem.slots.define import MemorySlot
 from vectormem.slots.scope import MemoryContext
 from vectormem.slots.tools import MemoryTool
 
 try:
+    from llama_index.core.async_utils import asyncio_run
     from llama_index.core.llms import ChatMessage, MessageRole
     from llama_index.core.memory import BaseMemoryBlock
-    from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolMetadata
+    from llama_index.core.tools import AsyncBaseTool, ToolMetadata, ToolOutput
 except ImportError as error:
     raise missing_extra("llama-index", error) from error
 
@@ -45,7 +45,7 @@ class SlotMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
     ) -> None:
         super().__init__(name=name)
         self._attachment, self._context = Attachment(slots, **options), context
-        self._tools = [_tool(tool) for tool in self._attachment.start(context).tools]
+        self._tools = [_Tool(tool) for tool in self._attachment.start(context).tools]
 
     @property
     def tools(self) -> list[AsyncBaseTool]:
@@ -68,11 +68,20 @@ class SlotMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
         pass
 
 
-def _tool(tool: MemoryTool) -> FunctionTool:
-    async def call(**arguments: Any) -> str:
-        return json.dumps(await tool.call(arguments), ensure_ascii=False)
+class _Tool(AsyncBaseTool):
+    def __init__(self, tool: MemoryTool) -> None:
+        self._tool, self._metadata = tool, ToolMetadata(tool.description, tool.name, arguments_model(tool))
 
-    return FunctionTool(async_fn=call, metadata=ToolMetadata(tool.description, tool.name, arguments_model(tool)))
+    @property
+    def metadata(self) -> ToolMetadata:
+        return self._metadata
+
+    def call(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override]
+        return asyncio_run(self.acall(**arguments))  # type: ignore[no-any-return]
+
+    async def acall(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override]
+        given = await answer(self._tool, arguments)
+        return ToolOutput(self._tool.name, given.text, raw_input=arguments, is_error=given.is_error)
 
 
 async def _messages(run: AttachedRun, last_input: str) -> list[ChatMessage]:

@@ -40,7 +40,7 @@ class _Hooks(AgentHooks[Any]):
     """What memory is told of a run."""
 
     async def on_start(self, context: Any, agent: Any) -> None:
-        _runs.note_start(context.usage)
+        _runs.note_start(context._tool_invocations)
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
         _runs.drop(context)
@@ -81,8 +81,8 @@ class MemoryAgent(Agent[Any]):
         return (await run.system_prompt(instructions) or None) if run else instructions
 
     def _run(self, context: RunContextWrapper[Any]) -> LiveRun | None:
-        calls = context._tool_invocations  # the SDK has no public name for what was done before a pause
-        return _runs.of(context, self.attached, mark=context.usage, messages=context.turn_input, calls=calls)
+        calls = context._tool_invocations  # the SDK has no public name for what a run has called, also before a pause
+        return _runs.of(context, self.attached, messages=context.turn_input, calls=calls)
 
 
 def with_memory(

@@ -51,7 +51,7 @@ def _conversations(found: Any) -> Iterator[Message]:
             )
         try:
             yield from read(conversation)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise MemoryInvalidError(f"conversation {number} is not as expected: {error!r}") from error
 
 

@@ -1,6 +1,7 @@
 """Runs that pause for an approval and go on."""
 
 import pytest
+from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
@@ -101,6 +102,27 @@ def test_a_memory_call_that_was_approved_is_made(run, saver):
     assert texts_of(notes) == []
     run(one, APPROVE, thread())
     assert texts_of(notes) == ["Tea."]
+
+
+def test_a_memory_call_after_the_pause_is_not_made_since_it_was_not_offered(run, saver):
+    notes, asked = slot(), model(("send_mail", {"to": "bo"}), ("remember_notes", {"text": "Tea."}), "done")
+    one = asking(asked, notes, saver=saver)
+    run(one, say(), thread())
+    given = run(one, APPROVE, thread())
+    assert texts_of(notes) == []
+    assert [message.status for message in given["messages"] if isinstance(message, ToolMessage)][-1] == "error"
+    assert given["messages"][-1].text == "done"
+
+
+def test_a_run_that_paused_without_memory_has_none_when_it_goes_on(run, saver):
+    notes, asked = slot("The user likes tea."), model(("send_mail", {"to": "bo"}), ("send_mail", {"to": "cy"}), "done")
+    needs = HumanInTheLoopMiddleware(interrupt_on={"send_mail": True})
+    run(create_agent(asked, tools=[send_mail], middleware=[needs], checkpointer=saver), say(), thread())
+    one = asking(asked, notes, saver=saver)
+    run(one, APPROVE, thread())
+    run(one, APPROVE, thread())
+    assert asked.prompts == [None, None, None]
+    assert notes.provider.lists == 0
 
 
 def test_a_memory_call_that_was_rejected_is_not_made(run, saver):

@@ -6,6 +6,7 @@ from typing import NotRequired
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -120,6 +121,14 @@ def test_the_turns_of_a_run_are_recorded(run):
         ("user", "What do I like?"),
         ("assistant", "Still tea."),
     ]
+
+
+def test_an_answer_that_is_no_text_is_recorded_as_json(run):
+    chat = ChatStorage(":memory:", embedder=HashEmbedder())
+    schema = {"title": "Answer", "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    one = agent(model(("Answer", {"n": 3})), options={"chat": chat}, response_format=ToolStrategy(schema))
+    run(one, say("How many?"), thread())
+    assert [message.content for message in blocking(chat).messages("t1")] == ["How many?", '{"n":3}']
 
 
 def test_a_chat_may_depend_on_the_run(run):

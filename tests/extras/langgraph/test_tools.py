@@ -83,6 +83,17 @@ def test_wrong_arguments_are_told_to_the_model_as_an_error_and_the_run_goes_on(r
     assert given["messages"][-1].text == "ok"
 
 
+@pytest.mark.parametrize("name", ["self", "config", "run_manager", "tool", "kwargs"])
+def test_arguments_of_any_name_are_arguments(run, name):
+    schema = {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
+    calls = [("remember_notes", {name: "dark"}), ("remember_plain", {name: "x", "text": "a"})]
+    moods, plain = slot(item_schema=schema), slot(name="plain", provider=InMemoryMemory())
+    given = run(agent(model(calls, "ok"), moods, plain), say())
+    assert [answer.status for answer in answers(given)] == ["success", "error"]
+    assert f"'{name}' was unexpected" in answers(given)[1].content
+    assert [json.loads(text) for text in texts_of(moods)] == [{name: "dark"}]
+
+
 def test_a_provider_that_fails_is_told_to_the_model_as_an_error(run):
     class Failing(MinimalProvider):
         async def list(self, scope_key, *, limit=None, query=None):
