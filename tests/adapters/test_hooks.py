@@ -1,6 +1,7 @@
 """Hooks beside those that an agent has already."""
 
 import asyncio
+import pickle
 
 from vectormem.adapters.hooks import told_before
 
@@ -40,3 +41,10 @@ def test_the_others_stay_as_they_were_and_what_is_no_event_is_left_alone():
     hooks = told_before(Hooks("memory", told), others)
     asyncio.run(others.on_start(7))
     assert (told, hooks.other()) == ([("program", "start", 7)], "memory")
+
+
+def test_hooks_can_be_pickled_where_those_that_they_are_made_of_can():
+    told = told_before(Hooks("memory", []), Hooks("program", []))
+    again = pickle.loads(pickle.dumps(told))
+    asyncio.run(again.on_start(7))
+    assert again.other() == "memory"

@@ -23,6 +23,7 @@ ADAPTERS = {  # the extra, then the packages that are hidden
     "openai_agents": ("openai-agents", "agents"),
     "openai_session": ("openai-agents", "agents"),
     "pydantic_ai": ("pydantic-ai", "pydantic_ai"),
+    "pydantic_ai_tools": ("pydantic-ai", "pydantic_ai"),
     "pydantic_ai_conversations": ("pydantic-ai", "pydantic_ai"),
 }
 

@@ -8,10 +8,10 @@ from typing import Any, Self, Unpack
 from vectormem.adapters.attachment import AttachedRun, Attachment, Options, text_of
 from vectormem.adapters.missing import missing_extra
 from vectormem.adapters.pauses import Pauses, TolerantPauses
-from vectormem.errors import MemoryInvalidError, VectorMemError
+from vectormem.adapters.pydantic_ai_tools import pydantic_ai_tool
+from vectormem.errors import MemoryInvalidError
 from vectormem.slots.define import MemorySlot
 from vectormem.slots.scope import MemoryContext
-from vectormem.slots.tools import MemoryTool
 
 try:
     import pydantic_ai as ai
@@ -76,7 +76,7 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
         return self._run
 
     def get_toolset(self) -> DynamicToolset[AgentDepsT]:
-        return DynamicToolset(lambda _: _toolset(self._run.callable if self._run else ()), id=self.id)
+        return DynamicToolset(lambda _: self._toolset if self._run else None, id=self.id)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
         bound = copy.copy(self)
@@ -86,7 +86,7 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
     async def before_run(self, ctx: RunContext[AgentDepsT]) -> None:
         """Resolve the scopes; not in `for_run`, which is called too for a memory that the run's own replaces."""
         if self._run is None:
-            self._run = self._attachment.start(self._context(ctx))
+            self._bind(self._attachment.start(self._context(ctx)))
 
     async def before_node_run(self, ctx: RunContext[AgentDepsT], *, node: Any) -> Any:
         """Take up what a paused run had recalled: the first node alone knows that it goes on."""
@@ -96,12 +96,16 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
             approved = {call.tool_name for call in paused.tool_calls if call.tool_call_id in approvals}
             self._paused_run = paused.run_id
             snapshot = await self._pauses.find_pause(paused.run_id)
-            self._run = self._attachment.resume(self.run.context, snapshot, approved=approved)
+            self._bind(self._attachment.resume(self.run.context, snapshot, approved=approved))
         return node
 
     async def prepare_model_request(self, ctx: RunContext[AgentDepsT], request_context: Request) -> Request:
         messages, parameters = list[Any](request_context.messages), request_context.model_request_parameters
-        (at, place, said), instructions = _last_prompt(messages), list(parameters.instruction_parts or ())
+        at, place, said = _last_prompt(messages)
+        said, instructions = (
+            said if ctx.prompt is None else text_of(ctx.prompt),
+            [*(parameters.instruction_parts or ())],
+        )
         if block := await self.run.system_part(said):
             instructions.append(InstructionPart(block, dynamic=True))
         if block := await self.run.user_part(said):
@@ -121,23 +125,10 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
             await self.run.record([("user", text_of(ctx.prompt)), ("assistant", answer)])
         return result
 
-
-def _toolset(tools: Sequence[MemoryTool]) -> ai.FunctionToolset[Any]:
-    retries = 1_000  # bad JSON is answered, not counted: the run's own request limit ends a model that goes round
-    return ai.FunctionToolset([*map(_tool, tools)], max_retries=retries)
-
-
-def _tool(tool: MemoryTool) -> ai.Tool[Any]:
-    async def call(**arguments: Any) -> dict[str, Any]:
-        try:
-            return await tool.call(arguments)
-        except VectorMemError as error:
-            raise ai.ToolFailed(str(error)) from error
-
-    async def shown(_: RunContext[Any], given: ai.ToolDefinition) -> ai.ToolDefinition:
-        return replace(given, parameters_json_schema=tool.input_schema, metadata={"annotations": tool.annotations})
-
-    return ai.Tool(call, takes_ctx=False, name=tool.name, description=tool.description, prepare=shown)
+    def _bind(self, run: AttachedRun) -> None:
+        tools, retries = list(map(pydantic_ai_tool, run.callable)), 1_000
+        # Bad JSON is answered, not counted: the run's own request limit ends a model that goes round.
+        self._run, self._toolset = run, ai.FunctionToolset[AgentDepsT](tools, max_retries=retries, id=self.id)
 
 
 def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[int, int, str]:

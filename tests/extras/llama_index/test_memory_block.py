@@ -97,6 +97,14 @@ def test_a_tool_can_be_called_without_an_event_loop():
     assert notes_of(notes, "ada") == ["Ada has a cat", "Ada drinks green tea"]
 
 
+@pytest.mark.parametrize("arguments", [{}, {"self": "x", "text": "Tea"}])
+def test_a_call_with_wrong_arguments_is_an_output_that_says_so(arguments):
+    remember = block_of(user_notes()).tools[0]
+    for output in (remember.call(**arguments), asyncio.run(remember.acall(**arguments))):
+        assert output.is_error
+        assert output.content.startswith("arguments: ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [({}, "'text' is a required property"), ({"text": "Tea", "input": "bob"}, "'input' was unexpected")],

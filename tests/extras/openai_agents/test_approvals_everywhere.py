@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agents import RunConfig, Runner, RunState, SQLiteSession
+from agents import Agent, RunConfig, Runner, RunState, SQLiteSession, function_tool
 
 from tests.extras.openai_agents.pauses import BLOCK, DELETE, as_text, pausing, resume
 from tests.extras.openai_agents.play import (
@@ -19,6 +19,7 @@ from tests.extras.openai_agents.play import (
     prompts,
     remembering,
     run,
+    script,
 )
 from vectormem import MemoryContext, SqliteStore
 from vectormem.adapters.openai_agents import VectormemSession, insert_memory, with_memory
@@ -181,3 +182,34 @@ def test_a_memory_context_that_is_written_down_with_the_state_is_read_again():
     add(slot, "Lives in Oslo.", context=ada)
     resume(as_text(paused, agent), agent)
     assert prompts(agent) == [BLOCK] * 2
+
+
+def test_experts_that_are_resumed_at_the_same_time_are_both_resumed():
+    """Their runs share the lead's usage, and one is told of a start while the other still lists its tools."""
+    facts = holding(name="facts")
+
+    def slow(name, seconds):
+        async def listed(context, agent):
+            await asyncio.sleep(seconds)
+            return True
+
+        return function_tool(lambda: name, name_override=name, is_enabled=listed)
+
+    def expert(name, seconds):
+        steps = script([call("delete", _id=name, path="/a")], f"{name} done")
+        return with_memory(Agent(name, model=steps, tools=[delete, slow(f"slow_{name}", seconds)]), [facts])
+
+    first, second = expert("one", 0.02), expert("two", 0.05)
+    asked = [call("ask_one", _id="x1", input="q"), call("ask_two", _id="x2", input="q")]
+    experts = [first.as_tool("ask_one", "Ask one."), second.as_tool("ask_two", "Ask two.")]
+    lead = with_memory(Agent("lead", model=script(asked, "done"), tools=experts), [holding()])
+
+    async def main():
+        state = (await Runner.run(lead, "hi")).to_state()
+        for one in state.get_interruptions():
+            state.approve(one)
+        return await Runner.run(lead, state)
+
+    assert asyncio.run(main()).final_output == "done"
+    assert [offered(one)[1] for one in (first, second)] == [["delete", "slow_one"], ["delete", "slow_two"]]
+    assert len(facts.provider.lists) == 2

@@ -5,7 +5,8 @@ import threading
 
 import pytest
 from pydantic_ai import Agent, DeferredToolRequests
-from pydantic_ai.messages import BinaryImage
+from pydantic_ai.capabilities import ProcessHistory
+from pydantic_ai.messages import BinaryImage, ModelRequest, UserPromptPart
 
 from tests.extras.pydantic_ai.conftest import CountingMemory, block, holding, slot_of, stored
 from tests.extras.pydantic_ai.script import Script, call
@@ -119,3 +120,10 @@ def test_a_memory_kept_from_a_run_carries_its_blocks_to_a_later_hand_off(provide
     asyncio.run(Agent(script).run("please", capabilities=kept))
     assert script.requests[0].instructions == block("likes tea")
     assert script.requests[0].tools == ["remember_notes", "recall_notes"]
+
+
+def test_recall_by_the_last_input_looks_for_the_prompt_though_others_change_the_messages(provider):
+    redact = ProcessHistory(lambda messages: [ModelRequest([UserPromptPart("REDACTED")])])
+    slot = holding(provider, "likes tea", recall={"query": "last-input"})
+    asyncio.run(Agent(Script("ok"), capabilities=[redact, AgentMemory([slot])]).run("what tea?"))
+    assert provider.queries == [("notes#global", "what tea?")]

@@ -6,12 +6,14 @@ import json
 import pytest
 from pydantic import BaseModel
 from pydantic_ai import Agent
+from pydantic_ai.capabilities import IncludeToolReturnSchemas
 from pydantic_ai.models.test import TestModel
 
 from tests.extras.pydantic_ai.conftest import block, holding, slot_of, stored
 from tests.extras.pydantic_ai.script import Script, call
-from vectormem import EmbeddingError, InMemoryVectorMemory, MemoryTool, blocking
+from vectormem import EmbeddingError, InMemoryVectorMemory, MemoryRun, MemoryTool, blocking
 from vectormem.adapters.pydantic_ai import AgentMemory
+from vectormem.adapters.pydantic_ai_tools import pydantic_ai_tool
 
 
 def run(script, *slots, **options):
@@ -110,3 +112,21 @@ def test_the_test_model_of_the_framework_can_call_every_tool(provider):
     output = json.loads(asyncio.run(agent.run("hi")).output)
     assert sorted(output) == ["forget_notes", "recall_notes", "remember_notes"]
     assert stored(provider) == ["a"]
+
+
+def test_a_memory_tool_serves_an_agent_without_memory(provider):
+    (remember, _) = MemoryRun([slot_of(provider)]).tools
+    script = Script(call("remember_notes", note="x"), call("remember_notes", text="Lives in Oslo."), "ok")
+    asyncio.run(Agent(script, tools=[pydantic_ai_tool(remember)]).run("hi"))
+    assert script.requests[0].tools == ["remember_notes"]
+    assert [outcome for _, outcome, _ in script.requests[2].tool_returns] == ["failed", "success"]
+    assert stored(provider) == ["Lives in Oslo."]
+
+
+def test_tools_are_shown_with_the_id_of_the_memory_and_without_a_schema_of_what_they_return(provider):
+    script = Script("ok")
+    memory = AgentMemory([slot_of(provider)], id="facts")
+    asyncio.run(Agent(script, capabilities=[memory, IncludeToolReturnSchemas()]).run("hi"))
+    definition = script.requests[0].definitions[0]
+    assert (definition.toolset_id, definition.capability_id) == ("facts", "facts")
+    assert "Return schema" not in definition.description
