@@ -18,10 +18,7 @@ from tests.testing.play import (
     tool,
     tool_messages,
 )
-from vectormem import (
-    MemoryInvalidError,
-    blocking,
-)
+from vectormem import MemoryInvalidError, blocking
 
 
 async def delete(arguments):
