@@ -48,8 +48,9 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     """Memory for an agent made by `create_agent`, in sync and async runs.
 
     Each run recalls once, when it starts; the block is in every request to the model, and never in messages or output.
-    A paused run keeps what it recalled in its checkpoint until it has ended. `context` reads LangGraph's `Runtime`. A
-    run raises MemoryInvalidError for a scope that fails and for a tool whose name the agent has already.
+    A paused run keeps what it recalled in its checkpoint until it has ended. `context` reads LangGraph's `Runtime`;
+    `placement`, `chat` and `tools` are those of `Options`. A run raises MemoryInvalidError for a scope that fails and
+    for a tool whose name the agent has already.
     """
 
     state_schema = MemoryState

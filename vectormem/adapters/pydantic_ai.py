@@ -24,6 +24,8 @@ try:
 except ImportError as error:
     raise missing_extra("pydantic-ai", error) from error
 
+_RETRIES = 1_000  # bad JSON is answered, not counted: the run's own request limit ends a model that goes round
+
 
 def run_context(ctx: RunContext[Any]) -> MemoryContext:
     """Return what memory knows of a run: its conversation is the session, its `deps` are the principal."""
@@ -34,7 +36,9 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
     """Gives an agent its memory: `Agent(..., capabilities=[AgentMemory(slots)])`.
 
     What a run recalls is in each of its requests and in no stored history; it waits in `pauses`, by default in this
-    object, while the run does for an approval. A run fails with MemoryInvalidError before its first request.
+    object, while the run does for an approval. `context` says whose run it is; `placement`, `chat` and `tools` are
+    those of `Options`. A run fails with MemoryInvalidError, before its first request, where a scope fails or two
+    slots have one name. An agent takes one AgentMemory.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
         self._context = context
         self._pauses = TolerantPauses(pauses)
         self._run: AttachedRun | None = None
+        self._toolset: ai.FunctionToolset[AgentDepsT] | None = None
         self._is_lent = False
         self._paused_run: str | None = None
 
@@ -76,7 +81,7 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
         return self._run
 
     def get_toolset(self) -> DynamicToolset[AgentDepsT]:
-        return DynamicToolset(lambda _: self._toolset if self._run else None, id=self.id)
+        return DynamicToolset(lambda _: self._toolset, id=self.id)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
         bound = copy.copy(self)
@@ -101,11 +106,9 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
 
     async def prepare_model_request(self, ctx: RunContext[AgentDepsT], request_context: Request) -> Request:
         messages, parameters = list[Any](request_context.messages), request_context.model_request_parameters
-        at, place, said = _last_prompt(messages)
-        said, instructions = (
-            said if ctx.prompt is None else text_of(ctx.prompt),
-            [*(parameters.instruction_parts or ())],
-        )
+        instructions = list(parameters.instruction_parts or ())
+        at, place, before = _last_prompt(messages)
+        said = before if ctx.prompt is None else text_of(ctx.prompt)
         if block := await self.run.system_part(said):
             instructions.append(InstructionPart(block, dynamic=True))
         if block := await self.run.user_part(said):
@@ -126,9 +129,9 @@ class AgentMemory(AbstractCapability[AgentDepsT]):
         return result
 
     def _bind(self, run: AttachedRun) -> None:
-        tools, retries = list(map(pydantic_ai_tool, run.callable)), 1_000
-        # Bad JSON is answered, not counted: the run's own request limit ends a model that goes round.
-        self._run, self._toolset = run, ai.FunctionToolset[AgentDepsT](tools, max_retries=retries, id=self.id)
+        self._run = run
+        tools = list(map(pydantic_ai_tool, run.callable))
+        self._toolset = ai.FunctionToolset(tools, max_retries=_RETRIES, id=self.id)
 
 
 def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[int, int, str]:
